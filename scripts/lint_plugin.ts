@@ -114,6 +114,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ["http/network", "store", "rules"],
   "http/metrics": ["http", "acme", "store", "rules"],
   gate: ["http", "http1", "store", "rules"],
+  "s3/xml": [],
+  "s3/auth": ["s3", "rules"],
+  "s3/payload": ["s3", "http", "rules"],
+  s3: ["s3", "http", "store", "rules"],
   openapi: ["rules"],
   api: ["openapi", "http", "store", "rules"],
   "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
@@ -128,6 +132,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src",
     "api",
     "gate",
+    "s3",
     "http",
     "http1",
     "store",
@@ -260,7 +265,7 @@ const platformAccess: Deno.lint.Rule = {
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
         const message =
-          `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
+          `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/s3/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -360,8 +365,7 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  const folders = ["http", "http1", "acme", "gate", "api", "openapi", "cli", "client", "dashboard"];
-  return folders.some((folder) => file.startsWith(`src/${folder}/`));
+  return /^src\/(http1?|acme|gate|api|openapi|s3|cli|client|dashboard)\//.test(file);
 }
 
 /** Reports whether an identifier only names a member or a key, not the global of that name. */

@@ -6,6 +6,7 @@ import { showOwnKey } from "./api/admin/own_key.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
 import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
+import { createS3Key, listS3Keys, revokeS3Key } from "./api/admin/s3_keys.ts";
 import { showStatus } from "./api/admin/status.ts";
 import { showServerUsage, showUsage } from "./api/admin/usage.ts";
 import type { Deps } from "./api/endpoint.ts";
@@ -86,6 +87,8 @@ export const routes: readonly Route[] = [
   route(`${PROJECT}/drives/:drive`, { DELETE: deleteDrive }),
   route(`${PROJECT}/keys`, { GET: listProjectKeys, POST: createProjectKey }),
   route(`${PROJECT}/keys/:prefix`, { DELETE: revokeProjectKey }),
+  route(`${PROJECT}/s3-keys`, { GET: listS3Keys, POST: createS3Key }),
+  route(`${PROJECT}/s3-keys/:accessKey`, { DELETE: revokeS3Key }),
   route(`${PROJECT}/apps`, { GET: apps.listApps, POST: apps.createApp }),
   route(APP, { GET: apps.showApp, PATCH: apps.changeApp, DELETE: apps.deleteApp }),
   route(`${APP}/access`, { GET: apps.showAccess, PUT: apps.switchAccess }),

@@ -67,6 +67,33 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       replace: "for (const id of Object.values(journalIds(hash)).slice(1)) operation",
     },
   ]),
+  ...mutantsOf("src/store/accounts/s3_keys.ts", ["src/store/accounts/s3_keys_test.ts"], [
+    { find: "if (!isAccessKeyId(accessKeyId)) return undefined;", replace: "" },
+    { find: "if (age > KEY_CACHE_TTL)", replace: "if (age > 100 * KEY_CACHE_TTL)" },
+    { find: "this.#cache.forget(accessKeyId);\n    if (isRevoked)", replace: "if (isRevoked)" },
+    { find: "key.value?.project !== project", replace: "key.value === null" },
+    {
+      find: "if (isFound && !within.coversScope(new Rights(key.value)))",
+      replace: "if (isFound && within.permissions.length === 0)",
+    },
+    { find: "return expires <= now;", replace: "return expires < now;" },
+    { find: "this.#reported.add(error.message);", replace: "" },
+    {
+      find: "if (by !== undefined && !opens(maker.value, project)) throw",
+      replace: "if (by !== undefined && maker.value === null && !opens(null, project)) throw",
+    },
+  ]),
+  ...mutantsOf("src/store/accounts/s3_secrets.ts", ["src/store/accounts/s3_secrets_test.ts"], [
+    {
+      find: "JSON.stringify([accessKeyId, project])",
+      replace: "accessKeyId + project",
+    },
+    {
+      find: "if (existing !== undefined) return existing;",
+      replace: "if (existing?.length === 0) return existing;",
+    },
+    { find: "if (!this.#isOurs) return await this.read();", replace: "" },
+  ]),
   ...mutantsOf("src/store/accounts/sessions.ts", ["src/store/accounts/sessions_test.ts"], [
     { find: "if (session.expires <= Date.now())", replace: "if (session.expires <= 0)" },
     {

@@ -8,7 +8,6 @@ import type { Access, Failures, OperationDescription } from "../openapi/operatio
 import { MAX_CONTENT_TYPE, namedContentType } from "../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem, isProjectId } from "../rules/names.ts";
 import { MAX_PAYLOAD } from "../rules/payloads.ts";
-import type { Preconditions } from "../rules/preconditions.ts";
 import type { Rights } from "../rules/rights.ts";
 import type { Actor } from "../store/accounts/events.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
@@ -249,17 +248,4 @@ export function itemFailure(
   const { status, cause, message } = toHttpError(error);
   if (status >= 500) onError(cause ?? error, requestId);
   return message;
-}
-
-/** The conditional headers of a request. */
-export function preconditionsOf(
-  { request: { headers } }: Pick<DriveCall, "request">,
-): Preconditions {
-  return {
-    ifMatch: headers.get("if-match"),
-    ifNoneMatch: headers.get("if-none-match"),
-    ifModifiedSince: headers.get("if-modified-since"),
-    ifUnmodifiedSince: headers.get("if-unmodified-since"),
-    ifRange: headers.get("if-range"),
-  };
 }

@@ -62,6 +62,8 @@ export interface Deps {
   gate: GateAddress | undefined;
   /** Where links are served. */
   share: ShareAddress;
+  /** Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off. */
+  s3: (origin: string) => string | undefined;
   /** The host names that applications may have. */
   hosts: HostRules;
   /** The addresses that the gate may connect to. */

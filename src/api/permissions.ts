@@ -61,6 +61,9 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   listProjectKeys: limited("admin"),
   createProjectKey: limited("admin"),
   revokeProjectKey: limited("admin"),
+  listS3Keys: limited("admin"),
+  createS3Key: limited("admin"),
+  revokeS3Key: limited("admin"),
 
   showUsage: project("admin"),
   showServerUsage: administrator,

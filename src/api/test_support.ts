@@ -29,6 +29,7 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
     },
     gate: undefined,
     share: { publicUrl: undefined, host: undefined },
+    s3: () => undefined,
     hosts: await HostRules.load({ own: [], gate: [] }),
     upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
     corsOrigins: "*",

@@ -11,6 +11,7 @@ import {
   NoSuchApp,
   NoSuchProject,
   QuotaExceeded,
+  S3KeysUnavailable,
   StoreDamaged,
   StoreUnavailable,
 } from "../store/engine/errors.ts";
@@ -50,6 +51,7 @@ const FAILURES = [
   NoSuchProject,
   NoSuchApp,
   AccessIsOff,
+  S3KeysUnavailable,
 ];
 
 /**

@@ -72,6 +72,25 @@ export interface NewProjectKey {
   expires_in?: number | undefined;
 }
 
+/** An S3 key without its secret. */
+export interface S3KeyInfo {
+  access_key_id: string;
+  name: string | null;
+  permissions: readonly string[];
+  /** `null` for all. */
+  drives: readonly string[] | null;
+  prefix: string | null;
+  created: string;
+  expires: string | null;
+  last_used: string | null;
+  /** Whether the server can decrypt its secret. */
+  usable: boolean;
+}
+
+export interface NewS3Key extends Omit<NewProjectKey, "name_prefix"> {
+  prefix?: string | undefined;
+}
+
 /** An application. */
 export interface App {
   name: string;
@@ -137,6 +156,13 @@ export interface Administration {
   ): Promise<ProjectKeyInfo & { project_key: string }>;
   listKeys(project: string): Promise<ProjectKeyInfo[]>;
   revokeKey(project: string, prefix: string): Promise<void>;
+
+  createS3Key(
+    project: string,
+    key: NewS3Key,
+  ): Promise<S3KeyInfo & { secret_access_key: string }>;
+  listS3Keys(project: string): Promise<S3KeyInfo[]>;
+  revokeS3Key(project: string, accessKeyId: string): Promise<void>;
 
   createApp(project: string, app: NewApp): Promise<App>;
   listApps(project: string): Promise<App[]>;

@@ -9,10 +9,12 @@ import type {
   NewApp,
   NewProject,
   NewProjectKey,
+  NewS3Key,
   ProjectChanges,
   ProjectDetails,
   ProjectKeyInfo,
   ProjectUsage,
+  S3KeyInfo,
   UsageDay,
 } from "./administration.ts";
 import type { ApiRequest, Connection } from "./connection.ts";
@@ -64,6 +66,22 @@ export class RemoteAdministration implements Administration {
 
   async revokeKey(project: string, prefix: string): Promise<void> {
     await this.#delete(projectPath(project, "keys", prefix));
+  }
+
+  async createS3Key(
+    project: string,
+    key: NewS3Key,
+  ): Promise<S3KeyInfo & { secret_access_key: string }> {
+    return await this.#create(projectPath(project, "s3-keys"), key);
+  }
+
+  async listS3Keys(project: string): Promise<S3KeyInfo[]> {
+    const path = projectPath(project, "s3-keys");
+    return (await this.#get<{ s3_keys: S3KeyInfo[] }>(path)).s3_keys;
+  }
+
+  async revokeS3Key(project: string, accessKeyId: string): Promise<void> {
+    await this.#delete(projectPath(project, "s3-keys", accessKeyId));
   }
 
   async createApp(project: string, app: NewApp): Promise<App> {

@@ -126,7 +126,6 @@ export const errors = {
   badParts: badRequest,
   uploadNameMismatch: badRequest,
   badSignIn: () => badRequest('The form must have the project key in "key": use the sign-in page'),
-
   linkTarget: () =>
     badRequest('The link needs either a "name" or a "prefix": send one of the two fields'),
   badPasswordForm: () =>
@@ -210,7 +209,6 @@ export const errors = {
     ),
   crossOriginForm: () =>
     forbidden("The form was not sent by the sign-in page: open that page and use its form"),
-
   crossOriginRequest: () =>
     forbidden("The request came from a page of another origin: open the dashboard itself"),
   linkEmbedded: () =>
@@ -234,6 +232,8 @@ export const errors = {
   driveNotFound: (drive: string) => notFound(`There is no drive ${quote(drive)} in this project`),
   projectKeyNotFound: (prefix: string) =>
     notFound(`There is no key with the prefix ${quote(prefix)} in this project`),
+  s3KeyNotFound: (id: string) =>
+    notFound(`There is no S3 key with the id ${quote(id)} in this project`),
   appNotFound: (app: string) => notFound(`There is no application ${quote(app)} in this project`),
   appKeyNotFound: (name: string) => notFound(`There is no key ${quote(name)} of this application`),
   uploadNotFound: notFound,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { PieceStream } from "./files/response_stream.ts";
 
 /** Not allowed in the value of a header: what ends a line, and what is more than a byte (Fetch standard, 2.2.2). */
 const INVALID_VALUE = /[\0\n\r\u0100-\uffff]/;
@@ -100,23 +101,23 @@ function trim(value: string): string {
 export class HttpResponse extends Response {
   /** The whole body, if it is bytes. The runtime's `Response` would copy them twice. */
   readonly content: Uint8Array<ArrayBuffer> | undefined;
+  /** What reads the body, if it comes in pieces. */
+  readonly pieces: PieceStream | undefined;
   readonly #headers: Headers;
   #copy: Response | undefined;
-  /** Whether nothing else uses the pieces of the body, so that their memory can be released once they are sent. */
-  readonly ownsPieces: boolean;
 
   constructor(
-    body: BodyInit | null,
-    { status = 200, headers = {}, ownsPieces = false }: {
+    body: BodyInit | PieceStream | null,
+    { status = 200, headers = {} }: {
       status?: number;
       headers?: Headers | Readonly<Record<string, string>>;
-      ownsPieces?: boolean;
     } = {},
   ) {
     const content = body instanceof Uint8Array ? body as Uint8Array<ArrayBuffer> : undefined;
-    super(content === undefined ? body : null, { status });
+    const pieces = body instanceof PieceStream ? body : undefined;
+    super(content === undefined && !(body instanceof PieceStream) ? body : null, { status });
     this.content = content;
-    this.ownsPieces = ownsPieces;
+    this.pieces = pieces;
     this.#headers = isHeaders(headers) ? headers : new ResponseHeaders(headers);
   }
 
@@ -125,15 +126,15 @@ export class HttpResponse extends Response {
   }
 
   override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
-    return this.content === undefined ? super.body : this.#consumable().body;
+    return this.#isOwn ? this.#consumable().body : super.body;
   }
 
   override get bodyUsed(): boolean {
-    return this.content === undefined ? super.bodyUsed : this.#consumable().bodyUsed;
+    return this.#isOwn ? this.#consumable().bodyUsed : super.bodyUsed;
   }
 
   override async bytes(): Promise<Uint8Array<ArrayBuffer>> {
-    return await (this.content === undefined ? super.bytes() : this.#consumable().bytes());
+    return await (this.#isOwn ? this.#consumable().bytes() : super.bytes());
   }
 
   override async arrayBuffer(): Promise<ArrayBuffer> {
@@ -141,15 +142,19 @@ export class HttpResponse extends Response {
   }
 
   override async text(): Promise<string> {
-    return await (this.content === undefined ? super.text() : this.#consumable().text());
+    return await (this.#isOwn ? this.#consumable().text() : super.text());
   }
 
   override async json(): Promise<unknown> {
     return JSON.parse(await this.text());
   }
 
+  get #isOwn(): boolean {
+    return this.content !== undefined || this.pieces !== undefined;
+  }
+
   #consumable(): Response {
-    return this.#copy ??= new Response(this.content);
+    return this.#copy ??= new Response(this.content ?? this.pieces?.toReadableStream());
   }
 }
 

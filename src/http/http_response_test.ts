@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { HttpResponse, ResponseHeaders, toRuntimeResponse } from "./http_response.ts";
+import { PieceStream } from "./files/response_stream.ts";
 
 /** Changes of the same headers, for our own map and for the runtime's. */
 const CHANGES: ((headers: Headers) => void)[] = [
@@ -97,4 +98,17 @@ Deno.test("A copy for the runtime's server has the same status, body and headers
   assertEquals([copy.status, await copy.text()], [203, "text"]);
   const native = new Response("x");
   assert(toRuntimeResponse(native) === native);
+});
+
+Deno.test("A body in pieces can be read like any other", async () => {
+  async function* pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    for (const text of ["a", "bc"]) yield await Promise.resolve(new TextEncoder().encode(text));
+  }
+  const made = () =>
+    new HttpResponse(
+      new PieceStream(pieces(), { idle: 60_000, onEnd: () => {}, onError: () => {} }),
+    );
+  assertEquals(await made().text(), "abc");
+  assertEquals(await toRuntimeResponse(made()).text(), "abc");
+  assertEquals((await Array.fromAsync(made().body ?? [])).length, 2);
 });

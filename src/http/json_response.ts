@@ -5,7 +5,7 @@ import { HttpResponse } from "./http_response.ts";
 import type { MemoryBudget, MemoryShare } from "../store/engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../store/engine/records.ts";
 import type { RequestContext } from "./request_context.ts";
-import { READER_PATIENCE, streamPieces } from "./response_stream.ts";
+import { PieceStream, READER_PATIENCE } from "./files/response_stream.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -31,7 +31,7 @@ export function encodeJson(value: unknown): Bytes {
 
 function responseOf(
   status: number,
-  body: BodyInit | null,
+  body: BodyInit | PieceStream | null,
   length: number,
   headers: Record<string, string> = {},
 ): Response {
@@ -165,7 +165,7 @@ function streamed(
     headers: Record<string, string>;
   },
 ): Response {
-  const stream = streamPieces(piecesOf(body), {
+  const stream = new PieceStream(piecesOf(body), {
     idle: idleTimeout * READER_PATIENCE,
     onEnd: () => memory[Symbol.dispose](),
     onError: () => {},

@@ -113,10 +113,15 @@ export class RequestObserver {
 /** A valid request id of a caller: printable, without blanks and quotes, and short enough for a log. */
 const REQUEST_ID = /^[A-Za-z0-9._~:@/+=-]{1,128}$/;
 
-/** The caller's `X-Request-Id` if it is valid, otherwise a new one. An id that contains the caller's secret is not valid. */
-export function requestIdOf(headers: Headers): string {
+/**
+ * The caller's `X-Request-Id` if it is valid, otherwise a new one. An id that contains the caller's secret is not valid.
+ *
+ * @param others Further secrets of the caller.
+ */
+export function requestIdOf(headers: Headers, others: readonly string[] = []): string {
   const id = headers.get("x-request-id");
-  const isValid = id !== null && REQUEST_ID.test(id) && !hasSecret(id, headers);
+  const isValid = id !== null && REQUEST_ID.test(id) && !hasSecret(id, headers) &&
+    !others.some((secret) => id.includes(secret));
   return isValid ? id : crypto.randomUUID();
 }
 

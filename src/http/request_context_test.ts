@@ -17,3 +17,12 @@ Deno.test("an invalid or missing id is replaced by a new one", () => {
   assertMatch(requestIdOf(new Headers()), uuid);
   assertNotEquals(requestIdOf(new Headers()), requestIdOf(new Headers()));
 });
+
+Deno.test("an id that contains a secret of the caller is replaced", () => {
+  const headers = new Headers({ "x-request-id": "a-secret-b", "x-api-key": "p_other" });
+  assertEquals(requestIdOf(headers), "a-secret-b");
+  assertEquals(requestIdOf(headers, ["secreta"]), "a-secret-b");
+  assertNotEquals(requestIdOf(headers, ["secret"]), "a-secret-b");
+  headers.set("x-api-key", "secret");
+  assertNotEquals(requestIdOf(headers), "a-secret-b");
+});

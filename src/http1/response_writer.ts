@@ -16,10 +16,19 @@ export class BrokenBody extends Error {
   override readonly name = "BrokenBody";
 }
 
-/** A response that may have its whole body as bytes, or tell that nothing else uses the pieces of its body. */
+/** What reads a body in pieces. */
+interface BodyPieces {
+  /** Returns the next piece; `undefined` at the end. */
+  next(): Promise<Uint8Array | undefined>;
+  cancel(): Promise<void>;
+  /** To be called with a piece once it has been sent. */
+  release(piece: Uint8Array): void;
+}
+
+/** A response that may have its whole body as bytes or as pieces, which is faster than a stream of the runtime. */
 interface OutgoingResponse extends Response {
   readonly content?: Uint8Array | undefined;
-  readonly ownsPieces?: boolean;
+  readonly pieces?: BodyPieces | undefined;
 }
 
 /** Headers about the connection, which the writer sets itself. */
@@ -55,19 +64,27 @@ export async function writeResponse(
     const head = `${serializeHead(response, context)}\r\n`;
     return await client.send({ head, piece, chunked: false, isLast: true });
   }
-  if (response.body === null) {
+  const pieces = response.pieces ?? (response.body === null ? undefined : piecesOf(response.body));
+  if (pieces === undefined) {
     return await sendHead(client, `${serializeHead(response, context)}Content-Length: 0\r\n\r\n`);
   }
-  const reader = response.body.getReader();
   try {
     const length = contentLength === null ? undefined : Number(contentLength);
-    const release = response.ownsPieces === true ? releaseMemory : () => {};
     const head = serializeHead(response, context);
-    await sendStream(client, reader, { head, length, release }, context);
+    await sendPieces(client, pieces, { head, length }, context);
   } catch (error) {
-    reader.cancel(error).catch(() => {});
+    pieces.cancel().catch(() => {});
     throw error;
   }
+}
+
+function piecesOf(body: ReadableStream<Uint8Array>): BodyPieces {
+  const reader = body.getReader();
+  return {
+    next: async () => (await reader.read()).value,
+    cancel: () => reader.cancel(),
+    release: () => {},
+  };
 }
 
 /** Sends a response without a body. */
@@ -75,39 +92,32 @@ async function sendHead(client: ClientConnection, head: string): Promise<void> {
   await client.send({ head, piece: NO_BYTES, chunked: false, isLast: true });
 }
 
-async function sendStream(
+async function sendPieces(
   client: ClientConnection,
-  body: ReadableStreamDefaultReader<Uint8Array>,
-  { head: partialHead, length, release }: {
-    head: string;
-    length: number | undefined;
-    release: (piece: Uint8Array) => void;
-  },
+  pieces: BodyPieces,
+  { head: partialHead, length }: { head: string; length: number | undefined },
   { minor }: ResponseContext,
 ): Promise<void> {
   // HTTP/1.0 has no chunked coding: there the end of the connection ends the body.
   const chunked = length === undefined && minor === 1;
   let remaining = length ?? Infinity;
   let head = `${partialHead}${chunked ? "Transfer-Encoding: chunked\r\n" : ""}\r\n`;
-  let reading = readPiece(body);
+  let reading = readPiece(pieces);
   for (;;) {
-    const { done, value: piece = NO_BYTES } = await reading;
+    const next = await reading;
+    const isLast = next === undefined;
+    const piece = next ?? NO_BYTES;
     // Read the next piece while this one is sent.
-    if (!done) reading = readPiece(body);
+    if (!isLast) reading = readPiece(pieces);
     remaining -= piece.length;
-    if (remaining < 0 || done && remaining > 0 && remaining !== Infinity) throw wrongLength();
-    if (head !== "" || piece.length > 0 || done && chunked) {
-      await client.send({ head, piece, chunked, isLast: done });
-      if (!done) release(piece);
+    if (remaining < 0 || isLast && remaining > 0 && remaining !== Infinity) throw wrongLength();
+    if (head !== "" || piece.length > 0 || isLast && chunked) {
+      await client.send({ head, piece, chunked, isLast });
+      if (!isLast) pieces.release(piece);
     }
-    if (done) return;
+    if (isLast) return;
     head = "";
   }
-}
-
-/** Releases the memory of a piece that is sent: waiting for the garbage collector takes more memory and time. */
-function releaseMemory({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 async function readBody(response: Response): Promise<Uint8Array> {
@@ -118,10 +128,8 @@ async function readBody(response: Response): Promise<Uint8Array> {
   }
 }
 
-function readPiece(
-  body: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<ReadableStreamReadResult<Uint8Array>> {
-  const reading = body.read().catch((cause: unknown) => {
+function readPiece(pieces: BodyPieces): Promise<Uint8Array | undefined> {
+  const reading = pieces.next().catch((cause: unknown) => {
     throw new BrokenBody("The body cannot be read", { cause });
   });
   // If the client leaves first, the result is never awaited.

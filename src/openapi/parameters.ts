@@ -16,6 +16,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   ticket: "TicketToken",
   token: "LinkToken",
   prefix: "KeyPrefix",
+  accessKey: "AccessKeyId",
   app: "App",
   name: "AppKeyName",
   file: "PageFile",
@@ -78,6 +79,13 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     required: true,
     description: "The first characters of the key, by which it is listed.",
     schema: schema("KeyPrefix"),
+  },
+  AccessKeyId: {
+    name: "access_key_id",
+    in: "path",
+    required: true,
+    description: "The id of the S3 key, by which it is listed.",
+    schema: schema("AccessKeyId"),
   },
   App: {
     name: "app",

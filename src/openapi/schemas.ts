@@ -180,6 +180,11 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
     pattern: `^[\\x21-\\x7e]{${KEY_PREFIX_LENGTH}}$`,
     examples: ["k3JxQ0aB"],
   },
+  AccessKeyId: {
+    type: "string",
+    pattern: "^KV[A-Z0-9]{18}$",
+    examples: ["KV5T8QZ0M3RWXN7J2B4K"],
+  },
   ProjectSecret: {
     type: "string",
     description: "The key, `<project_id>_<secret>`. It is returned only once, in this response.",

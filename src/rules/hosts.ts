@@ -80,13 +80,18 @@ export function isSubdomain(name: string, domain: string): boolean {
   return name.length > domain.length + 1 && name.endsWith(`.${domain}`);
 }
 
+/** Returns whether a name is a domain or one of its subdomains; never without a domain. */
+export function isWithin(name: string, domain: string | undefined): boolean {
+  return domain !== undefined && (name === domain || isSubdomain(name, domain));
+}
+
 /** The names of the server itself, in lower case and without a port. */
 export interface ServerNames {
   /** All of them. No application can have one. */
   own: readonly string[];
   /** Those under which the gate selects applications by path. */
   gate: readonly string[];
-  /** Domains of the hosting platform: every name in them is the server's own. */
+  /** Domains of the hosting platform and of S3: every name in them is the server's own. */
   zones?: readonly string[];
 }
 
@@ -147,7 +152,7 @@ export class HostRules {
   /** Returns whether a name is one of the server's own. */
   isOwn(name: string): boolean {
     return this.#own.has(name) ||
-      this.#zones.some((zone) => name === zone || isSubdomain(name, zone));
+      this.#zones.some((zone) => isWithin(name, zone));
   }
 
   /**

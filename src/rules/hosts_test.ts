@@ -1,5 +1,12 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { hostnameOf, hostProblem, HostRules, isSubdomain, upstreamProblem } from "./hosts.ts";
+import {
+  hostnameOf,
+  hostProblem,
+  HostRules,
+  isSubdomain,
+  isWithin,
+  upstreamProblem,
+} from "./hosts.ts";
 
 type Check = (text: string) => string | undefined;
 
@@ -179,6 +186,16 @@ Deno.test("A subdomain is separated from its domain by a dot", () => {
   assertEquals(isSubdomain("a.b.example.com", "example.com"), true);
   for (const name of ["example.com", ".example.com", "aexample.com", "example.com.evil", ""]) {
     assertEquals(isSubdomain(name, "example.com"), false, name);
+  }
+});
+
+Deno.test("A domain has itself and its subdomains", () => {
+  for (const name of ["example.com", "a.example.com", "a.b.example.com"]) {
+    assertEquals(isWithin(name, "example.com"), true, name);
+    assertEquals(isWithin(name, undefined), false, name);
+  }
+  for (const name of [".example.com", "aexample.com", "com", ""]) {
+    assertEquals(isWithin(name, "example.com"), false, name);
   }
 });
 

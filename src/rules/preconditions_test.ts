@@ -13,7 +13,12 @@ const BEFORE = "Sun, 06 Nov 1994 08:49:36 GMT";
 const AFTER = "Sun, 06 Nov 1994 08:49:38 GMT";
 
 /** 37.6 seconds: an HTTP date cannot express the fraction. */
-const CURRENT: Validators = { etag: "v1", modified: 784_111_777_600, dateIsStrong: true };
+const CURRENT: Validators = {
+  etag: "v1",
+  tag: undefined,
+  modified: 784_111_777_600,
+  dateIsStrong: true,
+};
 
 function asking(headers: Partial<Preconditions>): Preconditions {
   return {

@@ -141,9 +141,10 @@ export class Rights {
   /**
    * Checks that a key may create another one: "no key can make one with more rights than its own".
    *
+   * @param prefixField The field of the request with the beginning of names, for the message.
    * @throws {RightMissing} naming what exceeds the rights.
    */
-  requireToCreate(other: Rights): void {
+  requireToCreate(other: Rights, prefixField = "name_prefix"): void {
     const refuse = (problem: string) => {
       throw new RightMissing(`The key in X-Api-Key cannot create ${problem}`);
     };
@@ -153,7 +154,7 @@ export class Rights {
     }
     if (!this.allowsName(other.namePrefix)) {
       const own = JSON.stringify(this.namePrefix);
-      refuse(`a key for more names than its own: give a "name_prefix" that begins with ${own}`);
+      refuse(`a key for more names than its own: give a "${prefixField}" that begins with ${own}`);
     }
     if (!this.coversScope(other)) {
       refuse('a key for more drives than its own: give only these in "drives"');

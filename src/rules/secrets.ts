@@ -1,5 +1,5 @@
 /**
- * Keys of projects and of applications, and the hash that the store keeps of them.
+ * Keys of projects and of applications, the hash that the store keeps of them, and S3 keys.
  *
  * @module
  */
@@ -27,6 +27,15 @@ const ID_LENGTH = 12;
 
 /** A key in a header, in characters. Ours have at most 100; longer values are rejected before they are hashed. */
 export const MAX_KEY_HEADER = 256;
+
+/** An access key id is the beginning and 18 characters of `A-Z 0-9`, as S3 clients expect it. */
+const ACCESS_KEY_BEGINNING = "KV";
+const ACCESS_KEY_ID = /^KV[A-Z0-9]{18}$/;
+
+/** Characters of the secret of an S3 key, as S3 clients expect it: 238 random bits. */
+const S3_SECRET_LENGTH = 40;
+
+const UPPER_CASE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -93,6 +102,23 @@ export function hashSecret(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function randomText(length: number): string {
-  return Array.from({ length }, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)]).join("");
+/** An S3 key: its id is public, its secret signs requests. */
+export interface S3Key {
+  accessKeyId: string;
+  secret: string;
+}
+
+/** Creates an S3 key. */
+export function newS3Key(): S3Key {
+  const accessKeyId = ACCESS_KEY_BEGINNING + randomText(18, UPPER_CASE);
+  return { accessKeyId, secret: randomText(S3_SECRET_LENGTH) };
+}
+
+/** Returns whether a text can be the id of an S3 key. */
+export function isAccessKeyId(text: string): boolean {
+  return ACCESS_KEY_ID.test(text);
+}
+
+function randomText(length: number, characters = ALPHANUMERIC): string {
+  return Array.from({ length }, () => characters[randomInt(characters.length)]).join("");
 }

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   hashSecret,
+  isAccessKeyId,
   KEY_PREFIX_LENGTH,
   keyPrefix,
   MAX_KEY_HEADER,
@@ -8,6 +9,7 @@ import {
   MIN_SHOWN_SECRET_LENGTH,
   newAppKey,
   newProjectKey,
+  newS3Key,
   newSecret,
   parseProjectKey,
 } from "./secrets.ts";
@@ -116,4 +118,19 @@ Deno.test("A new application key is a unique prefix and secret, joined by a dot"
   }
   assertEquals(new Set(keys.map(({ secret }) => secret)).size, 500);
   assertEquals(new Set(keys.map(({ prefix }) => prefix)).size, 500);
+});
+
+Deno.test("An S3 key has an id of 20 characters and a secret of 40, all different", () => {
+  const keys = Array.from({ length: 200 }, newS3Key);
+  for (const { accessKeyId, secret } of keys) {
+    assertMatch(accessKeyId, /^KV[A-Z0-9]{18}$/);
+    assert(isAccessKeyId(accessKeyId));
+    assertMatch(secret, /^[A-Za-z0-9]{40}$/);
+  }
+  assertEquals(new Set(keys.map(({ accessKeyId }) => accessKeyId)).size, 200);
+  assertEquals(new Set(keys.map(({ secret }) => secret).join("")).size, 62);
+  const id = keys[0]?.accessKeyId ?? "";
+  for (const bad of ["", id.slice(1), `${id}A`, id.toLowerCase(), `${id}\n`, `AK${id.slice(2)}`]) {
+    assertEquals(isAccessKeyId(bad), false, bad);
+  }
 });

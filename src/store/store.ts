@@ -2,16 +2,19 @@ import { DAY, MINUTE } from "../rules/units.ts";
 import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
+import { Buckets } from "./accounts/buckets.ts";
 import { Deletions } from "./accounts/deletions.ts";
 import { EventLog } from "./accounts/events.ts";
 import { ProjectKeyStore } from "./accounts/project_keys.ts";
 import { ProjectStore } from "./accounts/projects.ts";
 import { Revocations } from "./accounts/revocations.ts";
+import { S3KeyStore } from "./accounts/s3_keys.ts";
+import { NO_S3_SECRET_KEY, S3SecretBox, type S3SecretKey } from "./accounts/s3_secrets.ts";
 import { SessionStore } from "./accounts/sessions.ts";
 import { SignInStore } from "./sessions/sign_ins.ts";
 import { TicketStore } from "./sessions/tickets.ts";
 import { UsageHistory } from "./accounts/usage_history.ts";
-import { type DiskSpace, StoreFull } from "./disk/disk_space.ts";
+import { type DiskReservation, type DiskSpace, StoreFull } from "./disk/disk_space.ts";
 import type { Database } from "./engine/database.ts";
 import type { StoreDamaged } from "./engine/errors.ts";
 import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
@@ -33,6 +36,7 @@ import { OpenVersions } from "./bytes/versions.ts";
 import { LinkStore } from "./links/link_store.ts";
 import { FolderStore } from "./listing/folders.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
+import { listObjects, type ObjectPage, type ObjectQuery } from "./listing/objects.ts";
 import { FileSearch, type SearchOptions } from "./listing/search.ts";
 import { TrustedClock } from "./maintenance/clocks.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
@@ -63,6 +67,8 @@ export interface StoreOptions {
   compactor?: Compactor;
   /** Memory for files and messages; by default the smallest budget. */
   memory?: MemoryBudget;
+  /** Encrypts the secrets of S3 keys; without it there are no such keys. */
+  s3SecretKey?: S3SecretKey | undefined;
   /** Receives events for the metrics. */
   meter?: StoreMeter;
   /** Time between two passes of the scrub, in milliseconds; without it no pass is scheduled. */
@@ -89,7 +95,9 @@ export class Store {
   readonly uploads: UploadStore;
   readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
+  readonly buckets: Buckets;
   readonly keys: ProjectKeyStore;
+  readonly s3Keys: S3KeyStore;
   readonly apps: AppStore;
   readonly appKeys: AppKeyStore;
   readonly sessions: SessionStore;
@@ -145,6 +153,7 @@ export class Store {
       limit: new OpenUploadLimit(db, maxOpenUploads),
       end,
       bodies,
+      memory: memory.uploads,
       discarded,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
@@ -166,7 +175,11 @@ export class Store {
     const wake = () => this.sweeper.wake();
     this.adminToken = new AdminToken(db, revocations, events);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
+    this.buckets = new Buckets(db, projectCache, this.projects);
     this.keys = new ProjectKeyStore(db, projectCache, revocations, events, onError);
+    const secrets = new S3SecretBox(options.s3SecretKey ?? NO_S3_SECRET_KEY);
+    const s3Parts = { projects: projectCache, revocations, events, secrets, onError };
+    this.s3Keys = new S3KeyStore(db, s3Parts);
     this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations, events);
@@ -183,6 +196,12 @@ export class Store {
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);
+  }
+
+  /** Returns a page of a drive's files and folders as S3 clients see them. */
+  async listObjects(query: ObjectQuery): Promise<ObjectPage> {
+    if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
+    return await listObjects(this.#db.reader, query);
   }
 
   /** Returns a page of the files of a drive whose names contain a text. */
@@ -210,7 +229,7 @@ export class Store {
    *
    * @throws {StoreFull} if only the configured reserve is left.
    */
-  async reserveDisk(size: number): Promise<Disposable | undefined> {
+  async reserveDisk(size: number): Promise<DiskReservation | undefined> {
     try {
       return await this.#disk?.reserve(size);
     } catch (error) {

@@ -79,6 +79,23 @@ test("A name that is taken or invalid is refused beside the field, and Escape ke
   assertEquals((await drive.names()).length, 5);
 });
 
+test("Leaving the field of a name keeps the focus where the user went.", async (fixture) => {
+  const { page } = fixture;
+  await openDrive(fixture);
+  await entry(page, "a.txt").click();
+  await page.keyboard.press("F2");
+  // The field has the focus at once.
+  await page.keyboard.press("Escape");
+  assertEquals(await page.getByRole("textbox", { name: /New name/ }).count(), 0);
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "New name of a.txt" }).waitFor();
+  await page.getByRole("searchbox").click();
+  await page.getByRole("textbox", { name: /New name/ }).waitFor({ state: "detached" });
+  await page.waitForTimeout(100);
+  await page.keyboard.type("b");
+  assertEquals(await page.getByRole("searchbox").inputValue(), "b");
+});
+
 test("A folder is renamed with everything in it.", async (fixture) => {
   const { page } = fixture;
   const drive = await openDrive(fixture);

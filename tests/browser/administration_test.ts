@@ -89,6 +89,46 @@ test("Keys are made with fewer rights, shown in words, and revoked.", async (fix
   assertEquals(unknown.status, 401);
 });
 
+test("S3 keys are made with fewer rights, shown once, and revoked.", async (fixture) => {
+  const { page, project } = fixture;
+  await signInAsOwner(fixture);
+  await openSection(page, "Keys");
+  const section = page.getByRole("region", { name: "S3 keys", exact: true });
+  await section.getByText("No S3 keys").waitFor();
+  await section.getByRole("button", { name: "New S3 key" }).click();
+  const form = dialog(page, "New S3 key");
+  await form.getByRole("textbox", { name: "Name", exact: true }).fill("Offsite backup");
+  for (const name of ["Delete", "Administer"]) {
+    await form.getByRole("checkbox", { name, exact: true }).uncheck();
+  }
+  await form.getByRole("textbox", { name: "Only names that begin with" }).fill("reports/");
+  await form.getByRole("button", { name: "Create key" }).click();
+  const created = dialog(page, "Created the S3 key “Offsite backup”");
+  const id = await created.getByLabel("Access key id", { exact: true }).innerText();
+  const secret = await created.getByLabel("Secret access key", { exact: true }).innerText();
+  assert(/^KV[A-Z0-9]{18}$/.test(id) && /^[A-Za-z0-9]{40}$/.test(secret));
+  const settings = created.getByRole("region", { name: "Environment of S3 clients" });
+  assertEquals(
+    await settings.innerText(),
+    `AWS_ACCESS_KEY_ID=${id}\nAWS_SECRET_ACCESS_KEY=${secret}`,
+  );
+  await inspect(page, "new-s3-key");
+  await created.getByRole("button", { name: "Done" }).click();
+  const listed = row(page, /Offsite backup/);
+  await listed.getByText("Read, list, write in names that begin with “reports/”").waitFor();
+  await listed.getByText(id).waitFor();
+  assert(!(await page.content()).includes(secret));
+  await inspect(page, "s3-keys");
+  assertEquals((await project.s3Keys()).map(({ prefix }) => prefix), ["reports/"]);
+  await page.getByRole("button", { name: "Revoke Offsite backup" }).click();
+  await dialog(page, "Revoke “Offsite backup”?").getByRole("button", { name: "Revoke S3 key" })
+    .click();
+  await listed.waitFor({ state: "detached" });
+  assertEquals(await project.s3Keys(), []);
+  await openSection(page, "Activity");
+  await row(page, /S3 key revoked/).getByText(id).first().waitFor();
+});
+
 test("A key with fewer rights sees only what it may use.", async (fixture) => {
   const { page, project, server } = fixture;
   await project.drive("docs").put("reports/a.txt", "a");
@@ -180,7 +220,7 @@ test("Usage, activity, health and the lines to connect are shown.", async (fixtu
   await project.makeKey({ permissions: ["read"] });
   await openProject(fixture);
   await openSection(page, "Usage");
-  await page.getByRole("heading", { name: "By day" }).waitFor();
+  await page.getByRole("heading", { name: "Over time" }).waitFor();
   await page.getByText("Requests").first().waitFor();
   await inspect(page, "usage");
   await openSection(page, "Activity");

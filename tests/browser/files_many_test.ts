@@ -91,6 +91,37 @@ test("A search through many names shows its progress and its hits", async (fixtu
   await page.getByText("30 hits").waitFor();
 });
 
+test("Scrolling uses the elements of rows again, and the focus stays at its file", async (fixture) => {
+  const { page, project } = fixture;
+  await putMany(project, "many", 3000, nameOf);
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "many");
+  await entry(page, "file-3.txt").click();
+  const grid = page.getByRole("grid");
+  const made = await grid.evaluate(async (grid) => {
+    const rest = () => new Promise((resolve) => setTimeout(resolve, 100));
+    const rows = () => [...grid.querySelectorAll(".entry")];
+    await rest();
+    // Nothing above the first row is rendered beforehand, so there are fewer rows than later.
+    grid.scrollTop = 10_000;
+    await rest();
+    const before = new Set(rows());
+    for (const top of [20_000, 20_400, 50_000]) {
+      grid.scrollTop = top;
+      await rest();
+    }
+    return rows().filter((row) => !before.has(row)).length;
+  });
+  assertLess(made, 8);
+  const names = await grid.locator(".entry").evaluateAll((rows) =>
+    rows.map((row) => row.getAttribute("data-index"))
+  );
+  assertEquals(names, names.toSorted((a, b) => Number(a) - Number(b)));
+  assertEquals(await page.evaluate(() => document.activeElement?.ariaLabel), "file-3.txt");
+  await page.keyboard.press("ArrowDown");
+  await entry(page, "file-4.txt").and(page.locator(":focus")).waitFor();
+});
+
 test("A file in the middle is at the same place after Back and after a reload", async (fixture) => {
   const { page, project } = fixture;
   await putMany(project, "many", 3000, nameOf);

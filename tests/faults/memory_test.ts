@@ -9,7 +9,7 @@ import { assertErrorAnswer } from "../support/suite.ts";
 import { DOWNLOAD, VICTIM } from "./support/peers/cases.ts";
 import { Connection } from "./support/peers/connection.ts";
 
-/** The smallest budget: 24 MiB each for uploads and downloads, 8 MiB each for JSON and caches. */
+/** The smallest budget: 24 MiB for uploads, 20 for downloads, 12 for caches and 8 for JSON. */
 const BUDGET = ["--memory-budget", "64MiB"];
 
 /**

@@ -7,6 +7,9 @@ import { Folder } from "../support/command.ts";
 /** Options whose values the test chooses: where the authority is, and ports that are free here. */
 const OWN = new Set(["--acme-directory", "--acme-ca", "--apps-port"]);
 
+/** Further options with a name that gets a certificate. */
+const NAMED = new Set(["--share-host", "--s3-domain"]);
+
 /** Returns the options of a documented command, by their names. */
 function optionsIn(command: string): [name: string, value: string][] {
   const words = command.trim().split(" ").slice(2);
@@ -45,7 +48,7 @@ for (const command of commands) {
     });
     const names = [
       ...domains,
-      ...options.flatMap(([name, value]) => name === "--share-host" ? [value] : []),
+      ...options.flatMap(([name, value]) => NAMED.has(name) ? [value] : []),
     ];
     for (const name of names) {
       await server.untilCertificate(name);

@@ -178,7 +178,7 @@ Deno.test("The memory budget is exported by part, with the use of each.", async 
   await drive.put("small", patternBytes(1000, 1));
   await drive.get("small");
   const text = await read(server);
-  const parts = { uploads: 30, downloads: 30, json: 10, caches: 10 };
+  const parts = { uploads: 30, downloads: 25, json: 10, caches: 15 };
   for (const [part, size] of Object.entries(parts)) {
     assertEquals(figure(text, `kvdrive_memory_budget_bytes{part="${part}"}`), size * MIB);
     assert(figure(text, `kvdrive_memory_used_bytes{part="${part}"}`) <= size * MIB);

@@ -73,11 +73,13 @@ Deno.test("With --json the first line is JSON, on a terminal too.", async () => 
   await using folder = await Folder.makeOnDisk();
   await using server = await LaunchedServer.start([
     ...["serve", "--json", "--port", "0", "--apps-port", "auto", "--data", folder.at("data")],
+    ...["--s3-port", "0"],
   ]);
   const [first = "", second] = server.text.split("\n");
-  const { address, apps_address, project_id, project_key, admin_token } = JSON.parse(first);
+  const { address, apps_address, s3_address, ...created } = JSON.parse(first);
+  const { project_id, project_key, admin_token } = created;
   assertEquals([address, second], [server.origin, `kvdrive listening on ${server.origin}`]);
-  assertMatch(apps_address, /^http:\/\/127\.0\.0\.1:\d+$/);
+  for (const one of [apps_address, s3_address]) assertMatch(one, /^http:\/\/127\.0\.0\.1:\d+$/);
   assert(project_key.startsWith(`${project_id}_`), project_key);
   assertMatch(admin_token, /^\w{32}$/);
   assertEquals((await server.stop()).code, 0);
@@ -86,5 +88,5 @@ Deno.test("With --json the first line is JSON, on a terminal too.", async () => 
   const none = { project_id: null, project_key: null, admin_token: null };
   const { address: own, ...rest } = JSON.parse(shown.split("\n")[0] ?? "");
   assertMatch(own, /^http:/);
-  assertEquals(rest, { apps_address: null, ...none });
+  assertEquals(rest, { apps_address: null, s3_address: null, ...none });
 });

@@ -8,6 +8,14 @@ export const ADMIN_TOKEN = "token-of-the-administrator-0123456789";
 /** A server whose administrator is known. */
 export const ADMINISTERED: ServerOptions = { env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN } };
 
+/** What encrypts S3 keys: 32 bytes in base64. */
+export const S3_SECRET = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+/** The same server with S3 keys, also on a shared store. */
+export const WITH_S3_KEYS: ServerOptions = {
+  env: { ...ADMINISTERED.env, KVDRIVE_S3_SECRET: S3_SECRET },
+};
+
 export const PROJECTS = "/admin/v1/projects";
 
 /** "UTC with seconds" */
@@ -36,6 +44,23 @@ export interface ListedKey {
 
 export interface NewKey extends ListedKey {
   project_key: string;
+}
+
+/** An S3 key in lists and, with its secret, in the answer that creates it. */
+export interface ListedS3Key {
+  access_key_id: string;
+  name: string | null;
+  permissions: string[];
+  drives: string[] | null;
+  prefix: string | null;
+  created: string;
+  expires: string | null;
+  last_used: string | null;
+  usable: boolean;
+}
+
+export interface NewS3Key extends ListedS3Key {
+  secret_access_key: string;
 }
 
 export interface NewAppKey {
@@ -118,6 +143,18 @@ export class Project {
   async keys(as: Caller = administrator): Promise<ListedKey[]> {
     const body = (await this.call("GET", "/keys", { as })).expect(200).json;
     return (body as { keys: ListedKey[] }).keys;
+  }
+
+  /** Creates an S3 key with these limits. @param as Who creates it; by default the administrator. */
+  async makeS3Key(limits: unknown = {}, as: Caller = administrator): Promise<NewS3Key> {
+    const answer = await this.call("POST", "/s3-keys", { as, body: limits });
+    return answer.expect(201).json as NewS3Key;
+  }
+
+  /** The S3 keys of the project, as a caller sees them; by default the administrator. */
+  async s3Keys(as: Caller = administrator): Promise<ListedS3Key[]> {
+    const body = (await this.call("GET", "/s3-keys", { as })).expect(200).json;
+    return (body as { s3_keys: ListedS3Key[] }).s3_keys;
   }
 
   /** The same project with another of its keys. */

@@ -9,6 +9,7 @@ import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
 import type { AppInfo } from "../../store/accounts/apps.ts";
 import type { KeyInfo } from "../../store/accounts/project_keys.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
+import type { S3KeyInfo } from "../../store/accounts/s3_keys.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
 import type { DriveUsage, Usage } from "../../store/quotas/usage.ts";
@@ -68,6 +69,29 @@ export function projectKeyJson(
     expires: expires === undefined ? null : isoSeconds(expires),
     last_used: lastUsed === undefined ? null : isoSeconds(lastUsed),
   };
+}
+
+/** The fields of an S3 key in every response, without its secret. */
+export interface S3KeyJson {
+  access_key_id: string;
+  name: string | null;
+  permissions: readonly string[];
+  /** `null` for all. */
+  drives: readonly string[] | null;
+  /** `null` for all names. */
+  prefix: string | null;
+  created: string;
+  expires: string | null;
+  /** The hour of the last use. */
+  last_used: string | null;
+  /** Whether the server can decrypt its secret. */
+  usable: boolean;
+}
+
+/** An S3 key as JSON. */
+export function s3KeyJson({ accessKeyId, isUsable, ...info }: S3KeyInfo): S3KeyJson {
+  const { prefix: _, name_prefix: prefix, ...rest } = projectKeyJson({ prefix: "", ...info });
+  return { access_key_id: accessKeyId, ...rest, prefix, usable: isUsable };
 }
 
 /** The fields of a drive in every response. */

@@ -52,6 +52,19 @@ export const keyLimitFields = {
   expires: orNull(schema("Second")),
 };
 
+/** The schemas of the fields of a request that limit a key, which may be absent. */
+export const newKeyLimitFields = {
+  permissions: orNull(permissions),
+  drives: orNull(drives),
+  name_prefix: orNull(namePrefix),
+  expires_in: orNull({
+    type: "integer",
+    minimum: 1,
+    maximum: MAX_KEY_LIFE,
+    description: "The life of the key in seconds; without it the key does not expire.",
+  }),
+} as const;
+
 const keyFields = {
   ...keyLimitFields,
   prefix: schema("KeyPrefix"),
@@ -111,15 +124,7 @@ export const createProjectKey = projectEndpoint({
   schemas: {
     CreateProjectKeyRequest: closed({
       name: orNull(schema("Label")),
-      permissions: orNull(permissions),
-      drives: orNull(drives),
-      name_prefix: orNull(namePrefix),
-      expires_in: orNull({
-        type: "integer",
-        minimum: 1,
-        maximum: MAX_KEY_LIFE,
-        description: "The life of the key in seconds; without it the key does not expire.",
-      }),
+      ...newKeyLimitFields,
     }, {
       optional: CREATABLE,
       description: "Without `permissions` the key has all. A field with `null` counts as absent.",
@@ -139,8 +144,13 @@ export const createProjectKey = projectEndpoint({
   return json(201, { ...projectKeyJson(made), project_key: made.key.text });
 });
 
-/** The limits of a key that is created now. @throws {HttpError} 400 */
-function limitsOf(fields: Fields, now: number): KeyLimits {
+/**
+ * The limits of a key that is created now.
+ *
+ * @param prefixField The field with the beginning of names.
+ * @throws {HttpError} 400
+ */
+export function limitsOf(fields: Fields, now: number, prefixField = "name_prefix"): KeyLimits {
   const isPermission = (text: string): text is Permission =>
     PERMISSIONS.some((one) => one === text);
   const permissions = fields.optionalTexts(
@@ -150,7 +160,7 @@ function limitsOf(fields: Fields, now: number): KeyLimits {
       isPermission(text) ? undefined : `is not a permission: choose from ${PERMISSIONS.join(", ")}`,
   );
   const drives = fields.optionalTexts("drives", MAX_KEY_DRIVES, driveNameProblem);
-  const namePrefix = fields.optionalText("name_prefix", namePrefixProblem);
+  const namePrefix = fields.optionalText(prefixField, namePrefixProblem);
   const life = fields.optionalWholeNumber("expires_in", 1, MAX_KEY_LIFE);
   return {
     ...(permissions === undefined

@@ -29,6 +29,11 @@ export const showStatus = administratorEndpoint({
       deno: { type: "string", description: "The version of the runtime.", examples: ["2.9.6"] },
       build: { type: "string", enum: ["from source", "packed", "compiled"] },
       started: schema("Second"),
+      s3: orNull({
+        type: "string",
+        description: "The address of S3.",
+        examples: ["http://127.0.0.1:9000"],
+      }),
       store: closed({
         kind: { type: "string", enum: ["file", "shared"] },
         bytes: orNull(count("The size of the file and its log.", 1_048_576)),
@@ -54,10 +59,10 @@ export const showStatus = administratorEndpoint({
         examples: ["There is no complete backup in /backups"],
       }, { description: "What the operator should act on, as sentences without a period." }),
     }, {
-      description: "`backups` is `null` if the server makes none.",
+      description: "`backups` is `null` if the server makes none, `s3` if S3 is off.",
     }),
   },
-}, async (_call, { store, volume, backups, wrongKeys, program }) => {
+}, async ({ origin }, { store, volume, backups, wrongKeys, program, s3 }) => {
   const [disk, size, usages, integrity, open, own] = await Promise.all([
     volume(),
     program.storeSize(),
@@ -76,6 +81,7 @@ export const showStatus = administratorEndpoint({
     deno: Deno.version.deno,
     build: program.build,
     started: isoSeconds(performance.timeOrigin),
+    s3: s3(origin()) ?? null,
     store: { kind: program.storeKind, bytes: size ?? null },
     disk: diskJson(disk),
     backups: backup === undefined ? null : backupsJson(backup),

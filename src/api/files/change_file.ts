@@ -1,3 +1,4 @@
+import { preconditionsOf } from "../../http/files/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
@@ -11,13 +12,7 @@ import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import { SECOND } from "../../rules/units.ts";
 import type { FileChanges } from "../../store/files/expiry.ts";
-import {
-  type DriveCall,
-  driveEndpoint,
-  placeOf,
-  preconditionsOf,
-  writeFailures,
-} from "../drive_call.ts";
+import { type DriveCall, driveEndpoint, placeOf, writeFailures } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 import { fileJson } from "./attributes.ts";
 
@@ -64,7 +59,7 @@ export const changeFile = driveEndpoint({
 async function change(call: DriveCall, { store, idleTimeout }: Deps): Promise<Response> {
   const place = placeOf(call);
   const changes = changesIn(await Fields.read(call, idleTimeout, CHANGEABLE));
-  const conditions = preconditionsOf(call);
+  const conditions = preconditionsOf(call.request);
   await call.reauthorize();
   const changed = await store.changeFile(
     place,

@@ -1,3 +1,4 @@
+import { preconditionsOf } from "../../http/files/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields, readJson } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/json_response.ts";
@@ -12,13 +13,7 @@ import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { placeId } from "../../store/engine/records.ts";
 import type { CopyKind, CopyRequest } from "../../store/files/copies.ts";
-import {
-  type DriveCall,
-  driveEndpoint,
-  itemFailure,
-  preconditionsOf,
-  writeFailures,
-} from "../drive_call.ts";
+import { type DriveCall, driveEndpoint, itemFailure, writeFailures } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** Files that one call may copy or move. */
@@ -155,7 +150,7 @@ async function runOne(kind: CopyKind, request: CopyRequest, { store }: Deps): Pr
       throw errors.preconditionFailed();
     case "taken":
       throw errors.targetExists(to.name);
-    case "done":
+    default:
   }
 }
 
@@ -206,7 +201,7 @@ async function readRequest(
   const sent = await readJson(request, { limit: MAX_JSON_BODY, idle, bad, context, memory });
   const isMany = typeof sent === "object" && sent !== null && "items" in sent;
   const fields = Fields.of(sent, isMany ? MANY : SINGLE);
-  const { ifMatch } = preconditionsOf(call);
+  const { ifMatch } = preconditionsOf(call.request);
   if (isMany && ifMatch !== null) {
     throw errors.badCopy("If-Match is about one source: leave it out with items");
   }

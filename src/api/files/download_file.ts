@@ -1,17 +1,20 @@
-import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
-import { MTIME } from "../../http/cors.ts";
 import { formatDigest } from "../../http/body.ts";
+import { MTIME } from "../../http/cors.ts";
+import {
+  type FileRequest,
+  secureFile,
+  type SendDeps,
+  sendFile as send,
+} from "../../http/files/send_file.ts";
 import { errors } from "../../http/http_error.ts";
-import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
+import { ResponseHeaders } from "../../http/http_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";
 import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
-import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
-import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
-import { type DriveCall, driveEndpoint, placeOf, preconditionsOf } from "../drive_call.ts";
+import { type DriveCall, driveEndpoint, placeOf } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 const fileHeaders: HeaderObjects = {
@@ -81,60 +84,21 @@ export interface SendOptions {
   beforeBody?: () => Promise<void>;
 }
 
-/** The response with a file, to a conditional request and to one for a range. The file is closed once it is sent. */
+/** The response with a file as the drive API and links send it. The file is closed once it is sent. */
 export async function sendFile(
-  call: Pick<DriveCall, "request" | "requestId" | "context">,
-  deps: Pick<Deps, "onError" | "idleTimeout">,
+  call: FileRequest,
+  deps: SendDeps,
   file: OpenFile,
-  options: SendOptions = {},
+  { adapt, ignoresRange = false, beforeBody }: SendOptions = {},
 ): Promise<Response> {
-  try {
-    return await respond(call, deps, file, options);
-  } catch (error) {
-    file.close();
-    throw error;
-  }
-}
-
-async function respond(
-  call: Pick<DriveCall, "request" | "requestId" | "context">,
-  { onError, idleTimeout }: Pick<Deps, "onError" | "idleTimeout">,
-  file: OpenFile,
-  { adapt, ignoresRange = false, beforeBody }: SendOptions,
-): Promise<Response> {
-  const { request, requestId, context } = call;
-  const { record } = file;
-  const outcome = evaluateRead(preconditionsOf(call), validators(record));
-  if (outcome === 412) throw errors.preconditionFailed();
-  const headers = headersOf(record);
+  const headers = headersOf(file.record);
   adapt?.(headers);
-  if (outcome === 304) return withoutBody(file, 304, headers);
-  const range = ignoresRange ? undefined : rangeOf(request, file);
-  if (range === "unsatisfiable") throw errors.rangeNotSatisfiable(record.size);
-  const { start, end } = range ?? { start: 0, end: record.size };
-  headers.set("Content-Length", String(end - start));
-  if (range !== undefined) headers.set("Content-Range", `bytes ${start}-${end - 1}/${record.size}`);
-  if (request.method === "HEAD") return withoutBody(file, 200, headers);
-  await beforeBody?.();
-  const status = range === undefined ? 200 : 206;
-  if (file.content !== undefined) {
-    file.close();
-    return new HttpResponse(file.content.subarray(start, end), { status, headers });
-  }
-  const body = streamPieces(await readFirst(await file.read({ start, end })), {
-    idle: idleTimeout * READER_PATIENCE,
-    onEnd: file.close,
-    onError: (error) => onError(error, requestId),
-    context,
+  return await send(call, deps, file, {
+    headers,
+    validators: validators(file.record),
+    beforeBody,
+    ...(ignoresRange ? { range: () => undefined } : {}),
   });
-  return new HttpResponse(body, { status, headers, ownsPieces: true });
-}
-
-/** The requested range; `undefined` for the whole file. "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */
-function rangeOf(request: Request, { record }: OpenFile): ByteRange | "unsatisfiable" | undefined {
-  if (request.method !== "GET") return undefined;
-  if (!allowsRange(request.headers.get("if-range"), validators(record))) return undefined;
-  return parseRange(request.headers.get("range"), record.size);
 }
 
 function headersOf({ type, version, modified, mtime, sha256 }: FileRecord): Headers {
@@ -143,30 +107,11 @@ function headersOf({ type, version, modified, mtime, sha256 }: FileRecord): Head
     "Accept-Ranges": "bytes",
     "ETag": `"${version}"`,
     "Last-Modified": new Date(modified).toUTCString(),
-    "X-Content-Type-Options": "nosniff",
     // A shared cache would not check the key.
     "Cache-Control": "private, no-cache",
   });
-  if (runsInBrowsers(type)) headers.set("Content-Security-Policy", "sandbox; default-src 'none'");
+  secureFile(headers, type);
   if (sha256 !== undefined) headers.set("Repr-Digest", formatDigest(sha256));
   if (mtime !== undefined) headers.set(MTIME, new Date(mtime).toISOString());
   return headers;
-}
-
-/** "type/subtype" (RFC 9110, 8.3.1) with parameters. Browsers disagree about lists and other text. */
-const MEDIA_TYPE = /^([!#$%&'*+\-.^_`|~0-9a-z]+\/[!#$%&'*+\-.^_`|~0-9a-z]+)[ \t]*(?:;[^,]*)?$/;
-
-/** HTML, all kinds of XML (including SVG and XHTML), and containers that may have them inside. */
-const ACTIVE = /^(?:text\/html|text\/xsl|.*[/+]xml|(?:multipart|message)\/.*)$/;
-
-/** Whether a browser that displays a file of this type may run scripts in it with the origin of this server. */
-function runsInBrowsers(type: string): boolean {
-  const [, essence] = MEDIA_TYPE.exec(type.trim().toLowerCase()) ?? [];
-  return essence === undefined || ACTIVE.test(essence);
-}
-
-function withoutBody(file: OpenFile, status: number, headers: Headers): Response {
-  file.close();
-  if (status === 304) headers.delete("Content-Type");
-  return new HttpResponse(null, { status, headers });
 }

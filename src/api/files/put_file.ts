@@ -1,3 +1,4 @@
+import { preconditionsOf } from "../../http/files/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
@@ -14,7 +15,6 @@ import {
   type DriveCall,
   driveEndpoint,
   placeOf,
-  preconditionsOf,
   storeBody,
   typeOf,
   uploadBody,
@@ -64,7 +64,7 @@ async function put(call: DriveCall, deps: Deps): Promise<Response> {
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
   const attributes = attributesOf(call);
-  const conditions = preconditionsOf(call);
+  const conditions = preconditionsOf(call.request);
   const body = uploadBody(call, deps);
   if (conditions.ifMatch !== null || conditions.ifNoneMatch !== null) {
     // The write checks the condition atomically. Checking it here first avoids receiving a body in vain.

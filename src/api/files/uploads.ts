@@ -1,3 +1,4 @@
+import { preconditionsOf } from "../../http/files/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { boundedJson, json, pagingOf } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
@@ -6,10 +7,10 @@ import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_LIST } from "../../rules/names.ts";
-import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
+import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
-import { driveEndpoint, placeOf, preconditionsOf, typeOf, writeFailures } from "../drive_call.ts";
+import { driveEndpoint, placeOf, typeOf, writeFailures } from "../drive_call.ts";
 import { attributesJson, attributesOf, deadlineJson } from "./attributes.ts";
 
 /** The fields of an upload in every response. */
@@ -141,7 +142,7 @@ export const showUpload = driveEndpoint({
       parts: listOf(
         closed({
           part: schema("PartNumber"),
-          size: { type: "integer", minimum: 0, maximum: MAX_PAYLOAD, description: "Bytes." },
+          size: { type: "integer", minimum: 0, description: "Bytes." },
         }),
         {
           maxItems: MAX_PARTS,
@@ -188,12 +189,12 @@ export const completeUpload = driveEndpoint({
   },
 }, async (call, { store }) => {
   const place = placeOf(call);
-  const conditions = preconditionsOf(call);
+  const conditions = preconditionsOf(call.request);
   const outcome = await store.uploads.complete(
     place,
     call.id,
     (current) => allowsWrite(conditions, current),
-    call.reauthorize,
+    { accept: call.reauthorize },
   );
   if (outcome === "refused") throw errors.preconditionFailed();
   return json(200, { ...uploadJson(place, call.id), ...deadlineJson(outcome.expires) });

@@ -118,7 +118,7 @@ async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response
   if (started === undefined) throw keyRefusal(errors.unknownSecret(), { wrongKeys, address });
   // The browser forgets the token of an earlier session, which would stay open.
   await endAll(await sessionsOfCookies(routed, deps), deps);
-  const session = await sessionJson(started, deps);
+  const session = await sessionJson(started, routed.origin(), deps);
   context.key = session.key;
   const cookie = dashboardCookie(started.token, isSecure(routed, deps));
   return sessionResponse({ session }, { "Set-Cookie": cookie });

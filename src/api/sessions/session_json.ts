@@ -26,6 +26,8 @@ export interface SessionJson {
   expires: string;
   /** The version of the server. */
   version: string;
+  /** The address of S3; `null` if it is off. */
+  s3: string | null;
 }
 
 const text: Schema = { type: "string" };
@@ -52,14 +54,16 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
       description: "When the session ends, if it is not used before.",
     },
     version: { ...text, description: "The version of the server." },
+    s3: orNull({ ...text, description: "The address of S3; `null` if it is off." }),
   }),
   CurrentSession: closed({ session: orNull(schema("Session")) }),
 };
 
-/** A session as JSON. */
+/** A session as JSON. @param origin The origin that the browser requested. */
 export async function sessionJson(
   { token, session: { record, key } }: SignedIn,
-  { version, store }: Pick<Deps, "version" | "store">,
+  origin: string,
+  { version, store, s3 }: Pick<Deps, "version" | "store" | "s3">,
 ): Promise<SessionJson> {
   const project = key === undefined ? undefined : await store.projects.get(key.project);
   const { permissions, drives, namePrefix } = key?.rights ?? Rights.all;
@@ -76,6 +80,7 @@ export async function sessionJson(
     created: isoSeconds(record.created),
     expires: isoSeconds(record.expires),
     version,
+    s3: s3(origin) ?? null,
   };
 }
 
@@ -85,9 +90,10 @@ export async function sessionJson(
  */
 export async function currentSession(
   routed: Pick<RoutedRequest, "request" | "origin">,
-  deps: Pick<Deps, "store" | "share" | "version">,
+  deps: Pick<Deps, "store" | "share" | "version" | "s3">,
 ): Promise<SessionJson | null> {
   const [found, ...others] = await sessionsOfCookies(routed, deps);
   // One of several may be of a stranger, who wants this browser to work in a project of theirs.
-  return found === undefined || others.length > 0 ? null : await sessionJson(found, deps);
+  if (found === undefined || others.length > 0) return null;
+  return await sessionJson(found, routed.origin(), deps);
 }

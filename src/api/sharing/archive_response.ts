@@ -1,7 +1,12 @@
-import { contentDisposition } from "../../http/content_disposition.ts";
+import { contentDisposition } from "../../http/files/content_disposition.ts";
 import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
 import type { RequestContext } from "../../http/request_context.ts";
-import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
+import {
+  PieceStream,
+  READER_PATIENCE,
+  readFirst,
+  releaseMemory,
+} from "../../http/files/response_stream.ts";
 import { type ZipFile, zipPieces } from "../../rules/archive/zip_stream.ts";
 import { CHUNK_SIZE, type FileRecord } from "../../store/engine/records.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
@@ -56,13 +61,14 @@ export async function archiveResponse(
     const memory = plan.memory + BYTES_AHEAD + MAX_WHOLE_FILE;
     const ahead = resources.use(await store.files.readAhead(selection.project, memory));
     const files = openedAhead(plan.files(), (file) => open(store, selection, file, ahead));
-    const body = streamPieces(await readFirst(zipPieces(files)), {
+    const body = new PieceStream(await readFirst(zipPieces(files)), {
       idle: idleTimeout * READER_PATIENCE,
       onEnd: () => resources.dispose(),
       onError: (error) => onError(error, requestId),
       context,
+      release: releaseMemory,
     });
-    return new HttpResponse(body, { headers, ownsPieces: true });
+    return new HttpResponse(body, { headers });
   } catch (error) {
     resources.dispose();
     throw error;

@@ -1,6 +1,7 @@
 import { resolve } from "@std/path";
 import { DiskSpace } from "../../store/disk/disk_space.ts";
 import { freeBytesOf } from "../../store/disk/volume.ts";
+import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import { databasePath, openDatabase, openProblem } from "../../store/engine/database_file.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
@@ -36,11 +37,13 @@ export function noStore(folder: string): CommandError {
 export interface StorePlace {
   data: string;
   kv: string | undefined;
+  /** What encrypts the secrets of S3 keys; without it they cannot be created. */
+  s3SecretKey?: S3SecretKey;
 }
 
 /** Opens a store for `work`, next to a server that may use it. Removing garbage is left to the server. */
 export async function withStore<T>(
-  { data, kv }: StorePlace,
+  { data, kv, s3SecretKey }: StorePlace,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const database = kv === undefined
@@ -49,7 +52,7 @@ export async function withStore<T>(
   const { log } = database;
   const disk = log &&
     new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE, { growth: () => log.growth() });
-  const store = new Store(database, { ...(disk && { disk }), onError: logFailure });
+  const store = new Store(database, { ...(disk && { disk }), s3SecretKey, onError: logFailure });
   try {
     return await work(store);
   } finally {

@@ -1,7 +1,9 @@
 import type { ServerNames } from "../../rules/hosts.ts";
+import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { parseValue, variableOf } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
+import { s3SecretKeyOf } from "../options/s3_secret.ts";
 import { kvUrl, serverNamesIn } from "../options/serve_options.ts";
 import type { ValueType } from "../options/value_types.ts";
 import { type Environment, printError, UsageError } from "../terminal/output.ts";
@@ -45,6 +47,12 @@ export class StoreCall extends CommandCall {
   /** The server's host names, as far as the environment tells. The server checks again by its own configuration. */
   get serverNames(): ServerNames {
     return serverNamesIn(this.env);
+  }
+
+  /** What encrypts the secrets of S3 keys, as the environment tells. @throws {UsageError} if it is invalid. */
+  get s3SecretKey(): S3SecretKey {
+    const s3SecretFile = this.env[variableOf("s3-secret-file")] || undefined;
+    return s3SecretKeyOf({ s3SecretFile, data: this.data, kv: this.kv }, this.env);
   }
 
   /** Opens the store for `work`. @throws {CommandError} if there is none, unless the command creates it. */

@@ -32,6 +32,18 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     default: "60s",
   },
   {
+    name: "s3-port",
+    value: "PORT",
+    help: "port of S3, or off; 0 picks a free one",
+    unset: "off",
+  },
+  {
+    name: "s3-domain",
+    value: "HOST",
+    help: "host name of S3 on the server's port; buckets are names below it",
+    unset: "none",
+  },
+  {
     name: "public-url",
     value: "URL",
     help: "address that clients use, such as https://files.example.com",
@@ -54,6 +66,12 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     value: "URL",
     help: "shared store in place of DIR; token in DENO_KV_ACCESS_TOKEN",
     unset: "none",
+  },
+  {
+    name: "s3-secret-file",
+    value: "FILE",
+    help: "secret that encrypts S3 keys: 32 bytes in base64",
+    unset: "s3.key in DIR",
   },
   { name: "tls-cert", value: "FILE", help: "certificate chain for HTTPS, in PEM", unset: "HTTP" },
   { name: "tls-key", value: "FILE", help: "private key of the certificate, in PEM", unset: "none" },
@@ -198,6 +216,7 @@ export const SERVER_SECRETS: readonly VariableSpec[] = [
     help: "<project id>_<secret>: create this project and key if needed",
   },
   { name: "KVDRIVE_ADMIN_TOKEN", help: "set the administrator's token" },
+  { name: "KVDRIVE_S3_SECRET", help: "secret that encrypts S3 keys, in place of its file" },
 ];
 
 /** Further variables that the program, or the runtime below it, reads. */

@@ -2,7 +2,7 @@ import type { CorsOrigins } from "../../http/cors.ts";
 import type { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
-import { hostnameOf, hostProblem, type ServerNames } from "../../rules/hosts.ts";
+import { hostnameOf, hostProblem, isWithin, type ServerNames } from "../../rules/hosts.ts";
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
 import type { ReadMode } from "../../store/reads/read_mode.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
@@ -19,9 +19,11 @@ import {
   LOG,
   MEMORY,
   ORIGINS,
+  PORT_OR_OFF,
   PROXIES,
   PUBLIC_URL,
   READS,
+  S3_DOMAIN,
   SCRUB_INTERVAL,
   SHARE_HOST,
   SIZE,
@@ -48,6 +50,10 @@ export interface ServeOptions extends ListenOptions {
   appsTimeout: number;
   /** Upstreams that are refused by default. */
   allowedUpstreams: AllowedUpstreams;
+  /** The port of S3; 0 picks a free one. */
+  s3Port: number | "off";
+  /** The host name of S3 on the server's own port, in lower case; names below it are buckets. */
+  s3Domain: string | undefined;
   /** The origin that clients use, such as `https://files.example.com`. */
   publicUrl: string | undefined;
   /** The only host name for links, in lower case, which is for nothing else. */
@@ -55,6 +61,8 @@ export interface ServeOptions extends ListenOptions {
   data: string;
   /** The URL of a shared store, in place of the folder. */
   kv: string | undefined;
+  /** The file with the secret that encrypts S3 keys, in place of the one in the folder. */
+  s3SecretFile: string | undefined;
   corsOrigins: CorsOrigins;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: TrustedProxies | undefined;
@@ -106,9 +114,11 @@ export function readServeOptions(
     appsHosts: values.optional("apps-host", APPS_HOSTS) ?? [],
     allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
     appsTimeout: values.parsed("apps-timeout", DURATION),
+    s3Port: values.optional("s3-port", PORT_OR_OFF) ?? "off",
     ...ownAddresses(values, listening),
     data: values.text("data") ?? "",
     kv: kvOf(values),
+    s3SecretFile: values.text("s3-secret-file"),
     corsOrigins: values.parsed("cors-origin", ORIGINS),
     trustedProxies: values.optional("trusted-proxy", PROXIES),
     uploadTtl: values.parsed("upload-ttl", DURATION),
@@ -129,17 +139,37 @@ export function readServeOptions(
   };
 }
 
-/** @throws {UsageError} if the address and the host name for links have the same name. */
+/** @throws {UsageError} if two of the addresses have a host name in common. */
 function ownAddresses(
   values: OptionValues,
-  { acme, port }: ListenOptions,
-): Pick<ServeOptions, "publicUrl" | "shareHost"> {
+  { acme, hostname, port }: ListenOptions,
+): Pick<ServeOptions, "publicUrl" | "shareHost" | "s3Domain"> {
   const shareHost = values.optional("share-host", SHARE_HOST);
-  const name = acme?.domains.find((domain) => domain !== shareHost);
+  const s3Domain = values.optional("s3-domain", S3_DOMAIN);
+  const isOfS3 = (name: string) => isWithin(name, s3Domain);
+  const name = acme?.domains.find((domain) => domain !== shareHost && !isOfS3(domain));
   const publicUrl = values.optional("public-url", PUBLIC_URL) ??
     (name === undefined || port === 0 ? undefined : httpsOrigin(name, port));
-  if (publicUrl === undefined || hostnameOf(new URL(publicUrl).host) !== shareHost) {
-    return { publicUrl, shareHost };
+  const publicName = publicUrl && hostnameOf(new URL(publicUrl).host);
+  const others = {
+    "--public-url": [publicName],
+    "--share-host": [shareHost],
+    "--apps-host": values.optional("apps-host", APPS_HOSTS) ?? [],
+    "--hostname": [hostnameOf(hostname)],
+  };
+  for (const [option, names] of Object.entries(others)) {
+    if (!names.some((one) => one !== undefined && isOfS3(one))) continue;
+    throw new UsageError(
+      `The options ${option} and --s3-domain have the same host name, or one below it: S3 needs a domain of its own`,
+    );
+  }
+  if (acme?.domains.every(isOfS3)) {
+    throw new UsageError(
+      "All host names of --domain belong to --s3-domain: the server needs another one for itself",
+    );
+  }
+  if (publicName === undefined || publicName !== shareHost) {
+    return { publicUrl, shareHost, s3Domain };
   }
   throw new UsageError(
     "The options --public-url and --share-host have the same host name: links need one of their own",
@@ -206,8 +236,8 @@ const DEPLOY_ZONES = ["deno.net", "deno.dev"];
 
 /** Returns the server's own host names, which no application may have. */
 export function serverNames(
-  { publicUrl, shareHost, appsHosts, hostname, acme }:
-    & Pick<ServeOptions, "publicUrl" | "shareHost" | "appsHosts" | "hostname">
+  { publicUrl, shareHost, appsHosts, hostname, acme, s3Domain }:
+    & Pick<ServeOptions, "publicUrl" | "shareHost" | "appsHosts" | "hostname" | "s3Domain">
     & { acme?: { domains: readonly string[] } | undefined },
   { isOnDeploy = false } = {},
 ): ServerNames {
@@ -220,7 +250,7 @@ export function serverNames(
   return {
     own,
     gate: appsHosts,
-    zones: isOnDeploy ? DEPLOY_ZONES : [],
+    zones: [...isOnDeploy ? DEPLOY_ZONES : [], ...s3Domain === undefined ? [] : [s3Domain]],
   };
 }
 
@@ -230,6 +260,7 @@ export function serverNamesIn(env: Environment): ServerNames {
   return serverNames({
     publicUrl: PUBLIC_URL.parse(text("public-url")),
     shareHost: SHARE_HOST.parse(text("share-host")),
+    s3Domain: S3_DOMAIN.parse(text("s3-domain")),
     appsHosts: APPS_HOSTS.parse(text("apps-host")) ?? [],
     hostname: text("hostname"),
     acme: { domains: DOMAINS.parse(text("domain")) ?? [] },

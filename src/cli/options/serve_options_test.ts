@@ -12,7 +12,6 @@ import {
   DEFAULT_DISK_RESERVE,
   readServeOptions,
   type ServeOptions,
-  serverNames,
 } from "./serve_options.ts";
 
 const parseServeOptions = (args: string[], env: Record<string, string>): ServeOptions =>
@@ -25,10 +24,13 @@ const DEFAULTS: ServeOptions = {
   appsHosts: [],
   appsTimeout: 60_000,
   allowedUpstreams: AllowedUpstreams.none,
+  s3Port: "off",
   publicUrl: undefined,
   shareHost: undefined,
+  s3Domain: undefined,
   data: "./data",
   kv: undefined,
+  s3SecretFile: undefined,
   acme: undefined,
   hsts: false,
   tlsCert: undefined,
@@ -331,15 +333,6 @@ Deno.test("The URL of a shared store is validated, and not repeated if invalid",
       assertEquals(error.message.includes("secret"), false);
     }
   }
-});
-
-Deno.test("Links cannot have the host name that everything else has", () => {
-  const args = ["--public-url", "https://files.example.com", "--share-host", "Files.example.com"];
-  assertUsage(args, {}, "--public-url and --share-host have the same host name");
-  const names = serverNames(
-    parseServeOptions([...args.slice(0, 3), "share.example.com"], {}),
-  );
-  assertEquals(names.own, ["files.example.com", "share.example.com"]);
 });
 
 Deno.test("A switch is on as a bare option, and follows its variable", () => {

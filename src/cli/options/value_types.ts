@@ -110,6 +110,11 @@ export const SHARE_HOST: ValueType<string> = {
   expected: "a host name like share.example.com, without a port",
 };
 
+export const S3_DOMAIN: ValueType<string> = {
+  parse: parseHost,
+  expected: "a host name like s3.example.com, without a port or *",
+};
+
 export const UPSTREAMS: ValueType<AllowedUpstreams> = {
   parse: (text) => AllowedUpstreams.parse(text),
   expected: "hosts or networks like 169.254.0.0/16, 127.0.0.1:8000, metadata.google.internal",

@@ -19,6 +19,7 @@ type PlatformDeps =
     | "volume"
     | "backups"
     | "gate"
+    | "s3"
     | "hosts"
     | "upstreamRules"
     | "running"

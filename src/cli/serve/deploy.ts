@@ -1,22 +1,25 @@
 import { toRuntimeResponse } from "../../http/http_response.ts";
 import { deadline } from "@std/async/deadline";
-import { createApp } from "../../app.ts";
 import { FetchGate } from "../../gate/fetch_gate.ts";
 import { errors, type HttpError, renderError, toHttpError } from "../../http/http_error.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { requestIdOf } from "../../http/request_context.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
+import type { Handler } from "../../http1/server.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { unknownVolume } from "../../store/disk/volume.ts";
 import { CannotOpenStore, StoreUnavailable } from "../../store/engine/errors.ts";
+import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import { openRemoteDatabase, type RemoteStore } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { buildKind } from "../../version.ts";
+import { s3SecretKeyOf } from "../options/s3_secret.ts";
 import { readServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, readCredentials, startMessage } from "./credentials.ts";
+import { handlersOf, s3Address } from "./listen.ts";
 import { createMemoryBudget } from "./machine.ts";
 import { Observation } from "./observation.ts";
 import { drain, ignoreTimeout, ShutdownSignal } from "./serve.ts";
@@ -32,8 +35,6 @@ const DEPLOY_REOPEN_PAUSE = 1000;
 /** The schedule of sweeps without requests, for which the platform starts an instance. */
 const SWEEP_SCHEDULE = "*/10 * * * *";
 
-type App = ReturnType<typeof createApp>;
-
 /**
  * Runs the server on Deno Deploy until a signal ends it. All settings come from the environment, and the address from the
  * platform. There is no disk: the store is the database that is attached to the program.
@@ -43,6 +44,8 @@ type App = ReturnType<typeof createApp>;
 export async function serveOnDeploy(env: Environment): Promise<void> {
   const options = readServeOptions(new Map(), env);
   const given = readCredentials(env);
+  const { trustedProxies, idleTimeout, appsTimeout, publicUrl, s3Domain } = options;
+  const s3 = { domain: s3Domain, port: undefined, scheme: "https" } as const;
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeyLimiter();
@@ -55,6 +58,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   const opening = new StoreOpener(
     remoteStoreOf(env, options),
     options,
+    s3SecretKeyOf({ ...options, data: undefined }, env),
     observation,
     async (store) => {
       announce(
@@ -64,19 +68,21 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
           "",
         ),
       );
+      if (s3Domain !== undefined) announce(`S3 is at https://${s3Domain}\n`);
       observation.begin();
-      const app = createApp(appDeps(options, observation, {
+      const deps = appDeps(options, observation, {
         store,
         dashboard,
         volume: unknownVolume,
         gate: undefined,
+        s3: (origin) => s3Address(s3, publicUrl ?? origin),
         hosts,
         upstreamRules,
         running,
         wrongKeys,
         isDraining: () => draining,
-      }));
-      const { trustedProxies, idleTimeout, appsTimeout } = options;
+      });
+      const { app } = handlersOf(options, deps);
       const timeouts = { trustedProxies, idleTimeout, appsTimeout };
       const shared = { store, wrongKeys, hosts, upstreamRules };
       const gate = new FetchGate({ ...shared, ...timeouts, observer, onError });
@@ -132,25 +138,28 @@ function remoteStoreOf(env: Environment, { kv }: ServeOptions): RemoteStore | un
 class StoreOpener {
   readonly #place: RemoteStore | undefined;
   readonly #options: ServeOptions;
+  readonly #s3SecretKey: S3SecretKey;
   readonly #observation: Observation;
-  readonly #makeApp: (store: Store) => Promise<App>;
-  #opened: Promise<{ store: Store; app: App }> | undefined;
+  readonly #makeApp: (store: Store) => Promise<Handler>;
+  #opened: Promise<{ store: Store; app: Handler }> | undefined;
   #failure: { error: HttpError; until: number } | undefined;
 
   constructor(
     place: RemoteStore | undefined,
     options: ServeOptions,
+    s3SecretKey: S3SecretKey,
     observation: Observation,
-    makeApp: (store: Store) => Promise<App>,
+    makeApp: (store: Store) => Promise<Handler>,
   ) {
     this.#place = place;
     this.#options = options;
+    this.#s3SecretKey = s3SecretKey;
     this.#observation = observation;
     this.#makeApp = makeApp;
   }
 
   /** Returns the store and the application. @throws {HttpError} if the store cannot be opened. */
-  async opened(): Promise<{ store: Store; app: App }> {
+  async opened(): Promise<{ store: Store; app: Handler }> {
     if (this.#failure !== undefined && performance.now() < this.#failure.until) {
       throw this.#failure.error;
     }
@@ -164,7 +173,7 @@ class StoreOpener {
     await opened?.store.close();
   }
 
-  async #open(): Promise<{ store: Store; app: App }> {
+  async #open(): Promise<{ store: Store; app: Handler }> {
     let store: Store | undefined;
     try {
       if (this.#place === undefined) throw errors.databaseMissing();
@@ -172,7 +181,8 @@ class StoreOpener {
       const { onError, store: meter } = this.#observation;
       const { uploadTtl, maxOpenUploads } = this.#options;
       const memory = createMemoryBudget(this.#options);
-      store = new Store(database, { uploadTtl, maxOpenUploads, memory, meter, onError });
+      const limits = { uploadTtl, maxOpenUploads, memory };
+      store = new Store(database, { ...limits, s3SecretKey: this.#s3SecretKey, meter, onError });
       const app = await this.#makeApp(store);
       store.sweeper.start();
       return { store, app };

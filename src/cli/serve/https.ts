@@ -6,7 +6,7 @@ import { Challenges, type ChallengeType } from "../../acme/challenges.ts";
 import { httpsRedirect } from "./https_redirect.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { HttpServer } from "../../http1/server.ts";
-import { hostnameOf, type HostRules } from "../../rules/hosts.ts";
+import { hostnameOf, type HostRules, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
@@ -105,8 +105,9 @@ export class Https {
   start(ports: Ports): { server: string; gate: string | undefined } {
     this.#ports = ports;
     this.keeper.start();
-    const [name = ""] = this.#acme.domains;
-    const gateName = this.#options.appsHosts[0] ?? name;
+    const { appsHosts, s3Domain } = this.#options;
+    const name = this.#acme.domains.find((one) => !isWithin(one, s3Domain)) ?? "";
+    const gateName = appsHosts[0] ?? name;
     return {
       server: httpsOrigin(name, ports.server),
       gate: ports.gate === undefined ? undefined : httpsOrigin(gateName, ports.gate),
@@ -137,7 +138,8 @@ export class Https {
     });
     const { hostname, idleTimeout } = this.#options;
     try {
-      return listen({ hostname, port, idleTimeout }, undefined, { ...parts, app });
+      const address = { hostname, port, idleTimeout };
+      return listen(address, undefined, { ...parts, app }, { option: "--http-port" });
     } catch (error) {
       // The port was not chosen, and there is another way to prove control over a host name.
       if (httpPort !== undefined || !(error instanceof StartError)) throw error;
@@ -151,12 +153,15 @@ export class Https {
   async #originOf(name: string): Promise<string | undefined> {
     if (!await this.keeper.knows(name)) return undefined;
     const { server, gate } = this.#ports;
-    const { shareHost, publicUrl } = this.#options;
+    const { shareHost, s3Domain, publicUrl } = this.#options;
     // Between the clients and this port there may be a router with other ports.
-    if (publicUrl?.startsWith("https:") && hostnameOf(new URL(publicUrl).host) === name) {
-      return publicUrl;
+    const seen = publicUrl?.startsWith("https:") ? new URL(publicUrl) : undefined;
+    if (seen !== undefined && hostnameOf(seen.host) === name) return seen.origin;
+    if (seen !== undefined && isWithin(name, s3Domain)) {
+      seen.hostname = name;
+      return seen.origin;
     }
-    const isOwn = this.#acme.domains.includes(name) || name === shareHost;
+    const isOwn = [...this.#acme.domains, shareHost, s3Domain].includes(name);
     const port = isOwn ? server : gate;
     return port === undefined ? undefined : httpsOrigin(name, port);
   }
@@ -201,8 +206,12 @@ export function listenPlain(
 }
 
 /** The names that the server answers for on its own ports. */
-function namesOf({ shareHost, appsHosts }: ServeOptions, { domains }: AcmeOptions): string[] {
-  return [...new Set([...domains, ...shareHost === undefined ? [] : [shareHost], ...appsHosts])];
+function namesOf(
+  { shareHost, appsHosts, s3Domain }: ServeOptions,
+  { domains }: AcmeOptions,
+): string[] {
+  const names = [...domains, shareHost, ...appsHosts, s3Domain];
+  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
 /** Returns the address of all interfaces on this machine, which may have no IPv6. */

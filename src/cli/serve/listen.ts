@@ -1,14 +1,20 @@
+import { createApp } from "../../app.ts";
+import type { Deps } from "../../api/endpoint.ts";
 import { Gate } from "../../gate/gate.ts";
 import { errors, type HttpError, renderError } from "../../http/http_error.ts";
+import { requestedHost } from "../../http/network/request_origin.ts";
 import type { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
-import { READER_PATIENCE } from "../../http/response_stream.ts";
+import { READER_PATIENCE } from "../../http/files/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
-import type { HostRules } from "../../rules/hosts.ts";
+import { type HostRules, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { toS3Error } from "../../s3/error_mapping.ts";
+import { createS3App } from "../../s3/s3_app.ts";
+import { errorResponse } from "../../s3/s3_response.ts";
 import type { Store } from "../../store/store.ts";
 import { DEFAULT_APPS_PORT, type ServeOptions } from "../options/serve_options.ts";
 import { printError, StartError } from "../terminal/output.ts";
@@ -22,15 +28,75 @@ export interface ListenParts {
   observation: Observation;
 }
 
+/** How one port differs from the others. */
+interface PortKind {
+  /** The option that chooses it. */
+  option: string;
+  /** Returns the response to what never becomes a request. */
+  refusal: (error: HttpError, requestId: string) => Response;
+}
+
+/** Where the server has its certificate from; `undefined` for plain connections. */
+type Tls = TlsCertificate | CertificateSource | undefined;
+
+/**
+ * Returns what responds to requests: `app` on the server's port, and `s3` on that of S3. A request for the domain of S3, or
+ * for a name below it, never reaches the other routes.
+ */
+export function handlersOf(
+  { s3Domain }: Pick<ServeOptions, "s3Domain">,
+  deps: Deps,
+): { app: Handler; s3: Handler } {
+  const routes = createApp(deps);
+  const s3 = createS3App({ ...deps, domain: s3Domain });
+  if (s3Domain === undefined) return { app: routes, s3 };
+  const app: Handler = (request, info) =>
+    isWithin(requestedHost(request.headers), s3Domain) ? s3(request, info) : routes(request, info);
+  return { app, s3 };
+}
+
+/** Where S3 is found. */
+export interface S3Place {
+  /** Its host name on the server's own port, if it has one. */
+  domain: string | undefined;
+  /** Its own port, for every host name, if it has one. */
+  port: number | undefined;
+  /** How its own port is reached. */
+  scheme: "http" | "https";
+}
+
+/**
+ * Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off.
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * const place = { domain: undefined, port: 9000, scheme: "http" } as const;
+ * assertEquals(s3Address(place, "http://kv.example:8000"), "http://kv.example:9000");
+ * const named = { ...place, domain: "s3.example" };
+ * assertEquals(s3Address(named, "https://kv.example"), "https://s3.example");
+ * ```
+ */
+export function s3Address({ domain, port, scheme }: S3Place, origin: string): string | undefined {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || domain === undefined && port === undefined) return undefined;
+  if (domain !== undefined) {
+    url.hostname = domain;
+    return url.origin;
+  }
+  return new URL(`${scheme}://${url.hostname}:${port}`).origin;
+}
+
 /** Listens for the API and the dashboard. @throws {StartError} if that fails. */
 export function listen(
   { hostname, port, idleTimeout }: Pick<ServeOptions, "hostname" | "port" | "idleTimeout">,
-  tls: TlsCertificate | CertificateSource | undefined,
+  tls: Tls,
   { app, connections, observation: { observer, onError } }: ListenParts,
+  { option = "--port", refusal = renderError }: Partial<PortKind> = {},
 ): HttpServer {
   const refuse = (error: HttpError): Response => {
     const context = observer.begin(crypto.randomUUID(), "");
-    const response = renderError(error);
+    const response = refusal(error, context.id);
     response.headers.set("X-Request-Id", context.id);
     observer.route(context, NO_ROUTE, "other");
     context.status = response.status;
@@ -49,8 +115,20 @@ export function listen(
       onExhausted,
     });
   } catch (error) {
-    throw cannotListen(hostname, port, error);
+    throw cannotListen(hostname, port, error, option);
   }
+}
+
+/** Listens for S3; `undefined` if it has no port. @throws {StartError} if that fails. */
+export function listenS3(
+  { hostname, s3Port: port, idleTimeout }: ServeOptions,
+  tls: Tls,
+  parts: ListenParts,
+): HttpServer | undefined {
+  return port === "off" ? undefined : listen({ hostname, port, idleTimeout }, tls, parts, {
+    option: "--s3-port",
+    refusal: (error, requestId) => errorResponse(toS3Error(error), "", requestId),
+  });
 }
 
 /**
@@ -60,7 +138,7 @@ export function listen(
  */
 export function openGate(
   options: ServeOptions,
-  tls: TlsCertificate | CertificateSource | undefined,
+  tls: Tls,
   { store, wrongKeys, observation: { observer, onError }, connections, policy }: {
     store: Store;
     wrongKeys: WrongKeyLimiter;
@@ -77,7 +155,7 @@ export function openGate(
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {
-    const failure = cannotListen(hostname, port, error);
+    const failure = cannotListen(hostname, port, error, "--apps-port");
     // The port was not chosen, and the gate is not needed to store files.
     if (appsPort !== undefined) throw failure;
     printError(`Warning: ${failure.message}. The gate to applications is off: see --apps-port.\n`);
@@ -90,16 +168,25 @@ export function urlOf({ hostname, port }: Deno.NetAddr, scheme: string): string 
   return `${scheme}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
-function cannotListen(hostname: string, port: number, error: unknown): StartError {
-  const [problem, advice] = listenProblem(error) ?? [failureReason(error), undefined];
+/** @param option The option that chooses the port. */
+function cannotListen(
+  hostname: string,
+  port: number,
+  error: unknown,
+  option: string,
+): StartError {
+  const [problem, advice] = listenProblem(error, option) ?? [failureReason(error), undefined];
   const message = `Cannot listen on ${hostname}:${port}: ${problem}`;
   return new StartError(advice === undefined ? message : `${message}. ${advice}`, { cause: error });
 }
 
 /** Returns why listening failed, and what to do about it; `undefined` for an unknown error. */
-function listenProblem(error: unknown): [problem: string, advice: string] | undefined {
+function listenProblem(
+  error: unknown,
+  option: string,
+): [problem: string, advice: string] | undefined {
   if (error instanceof Deno.errors.AddrInUse) {
-    return ["another program uses the port", "Stop it, or choose another port with --port"];
+    return ["another program uses the port", `Stop it, or choose another port with ${option}`];
   }
   if (error instanceof Deno.errors.PermissionDenied) {
     return ["only root may use ports below 1024", "Choose another port, or see kvdrive install"];

@@ -1,5 +1,4 @@
 import { deadline } from "@std/async/deadline";
-import { createApp } from "../../app.ts";
 import { connectionNetwork } from "../../http/network/client_address.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
@@ -7,7 +6,8 @@ import type { StaticFiles } from "../../http/static_files.ts";
 import { withHsts } from "../../http/network/hsts.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
-import type { HttpServer } from "../../http1/server.ts";
+import type { Handler, HttpServer } from "../../http1/server.ts";
+import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { BackupFolder } from "../../store/backup/backup_folder.ts";
@@ -22,6 +22,7 @@ import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { buildKind } from "../../version.ts";
+import { openS3Secret, warnOfS3Secret } from "../options/s3_secret.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
@@ -33,7 +34,15 @@ import {
   type PreparedHttps,
   prepareHttps,
 } from "./https.ts";
-import { listen, openGate, urlOf } from "./listen.ts";
+import {
+  handlersOf,
+  listen,
+  type ListenParts,
+  listenS3,
+  openGate,
+  s3Address,
+  urlOf,
+} from "./listen.ts";
 import {
   createMemoryBudget,
   freeDescriptors,
@@ -52,7 +61,7 @@ import {
   type TlsFiles,
   warnOfCertificate,
 } from "./tls_files.ts";
-import { announceStart } from "./welcome.ts";
+import { type Addresses, announceStart } from "./welcome.ts";
 
 /** The exit status if a second signal ends the process: 128 + the signal's number. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -124,14 +133,14 @@ export async function serve(
     build: buildKind(env),
   });
   const backups = await openBackups(options, observation);
-  const { store, keeper } = await openStore(options, observation);
+  const { store, keeper } = await openStore(options, observation, env);
   const parts = { dashboard, store, observation, backups, env };
   try {
-    await run(acme?.options ?? options, { tls, acme }, parts, async (address, appsAddress) => {
+    await run(acme?.options ?? options, { tls, acme }, parts, async (addresses) => {
       // Last, so that no failure can keep new secrets from being shown.
       const created = await applyCredentials(store, credentials);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-      await announceStart({ address, appsAddress, created, curlFlags }, store, options, env);
+      await announceStart({ ...addresses, created, curlFlags }, store, options, env);
       observation.begin();
       keeper?.start();
     });
@@ -145,12 +154,15 @@ export async function serve(
 async function openStore(
   options: ServeOptions,
   { onError, onNotice, store: meter }: Observation,
+  env: Environment,
 ): Promise<{ store: Store; keeper?: DiskKeeper }> {
   const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
   const memory = createMemoryBudget(options);
-  const common = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
+  const s3SecretKey = await openS3Secret(options, env);
+  const common = { uploadTtl, maxOpenUploads, memory, s3SecretKey, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
+      await warnOfS3Secret(s3SecretKey);
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
       return { store: new Store(await openRemoteDatabase({ url: kv }), { ...common, scrubEvery }) };
     }
@@ -158,6 +170,7 @@ async function openStore(
     for (const warning of [await openFolderWarning(data), database.notice]) {
       if (warning !== undefined) printError(`${warning}.\n`);
     }
+    await warnOfS3Secret(s3SecretKey);
     const { log, ballast } = database;
     const path = databasePath(data);
     const freeBytes = freeBytesOf(data);
@@ -214,8 +227,9 @@ async function run(
   options: ServeOptions,
   { tls, acme }: TlsConfiguration,
   { dashboard, store, observation, backups, env }: Parts,
-  onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
+  onReady: (addresses: Addresses) => Promise<void>,
 ): Promise<void> {
+  const { publicUrl, s3Domain } = options;
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeyLimiter();
@@ -224,18 +238,13 @@ async function run(
   const hosts = await HostRules.load(serverNames(options));
   const ownPorts = new Set<number>();
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
-  const policy = { hosts, upstreamRules };
   const https = await Https.open(acme, { store, hosts, observation, connections });
   const certificates = https?.keeper ?? tls;
   const scheme = certificates === undefined ? "http" : "https";
-  const gate = openGate(options, certificates, {
-    store,
-    wrongKeys,
-    observation,
-    connections,
-    policy,
-  });
-  const app = createApp(appDeps(options, observation, {
+  const policy = { hosts, upstreamRules };
+  const parts = { store, wrongKeys, observation, connections, policy };
+  const gate = openGate(options, certificates, parts);
+  const deps = appDeps(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
@@ -248,29 +257,37 @@ async function run(
       ? tls && (() => certificateStatus(tls))
       : () => https.status(),
     gate: gate && { port: gate.address.port, scheme },
+    s3: (origin) =>
+      s3Address({ domain: s3Domain, port: s3?.address.port, scheme }, publicUrl ?? origin),
     hosts,
     upstreamRules,
     running,
     wrongKeys,
     isDraining: () => draining,
-  }));
+  });
   using signal = new ShutdownSignal(() => observation.end());
   using npx = new NpxParent(env);
-  const parts = { app: options.hsts ? withHsts(app) : app, connections, observation };
-  const server = listen(options, certificates, parts);
-  const plain = listenPlain(options, { app, connections, observation });
+  const handlers = handlersOf(options, deps);
+  const { server, s3, plain } = openPorts(options, certificates, handlers, parts);
+  const s3Port = s3?.address.port;
   const ports = { server: server.address.port, gate: gate?.address.port };
-  for (const port of [ports.server, ports.gate, plain?.address.port, https?.port]) {
+  for (const port of [...Object.values(ports), s3Port, plain?.address.port, https?.port]) {
     if (port !== undefined) ownPorts.add(port);
   }
   const urls = https?.start(ports);
   if (https?.port !== undefined && !options.json) {
     announce(`Port ${https.port} redirects to https\n`);
   }
-  await onReady(
-    urls?.server ?? urlOf(server.address, scheme),
-    gate === undefined ? undefined : urls?.gate ?? urlOf(gate.address, scheme),
-  );
+  const address = urls?.server ?? urlOf(server.address, scheme);
+  await onReady({
+    address,
+    appsAddress: gate && (urls?.gate ?? urlOf(gate.address, scheme)),
+    // Its port may be one that the system chose.
+    s3Address: s3Address(
+      { domain: s3 === undefined ? s3Domain : undefined, port: s3Port, scheme },
+      address,
+    ),
+  });
   const wanted = certificates === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS;
   limitConnections(connections, wanted);
   store.sweeper.start();
@@ -278,8 +295,24 @@ async function run(
   backups?.start();
   await Promise.race([signal.first, npx.gone]);
   draining = true;
-  await drainServers([server, plain, gate], [backups, https], options.shutdownTimeout);
+  await drainServers([server, s3, plain, gate], [backups, https], options.shutdownTimeout);
   clock.stop();
+}
+
+/** Listens for the API, for S3 if it has a port, and for plain HTTP besides https. @throws {StartError} if that fails. */
+function openPorts(
+  options: ServeOptions,
+  certificates: CertificateSource | TlsFiles | undefined,
+  { app, s3 }: { app: Handler; s3: Handler },
+  parts: Omit<ListenParts, "app">,
+): { server: HttpServer; s3: HttpServer | undefined; plain: HttpServer | undefined } {
+  const secured = (handler: Handler) => options.hsts ? withHsts(handler) : handler;
+  const option = options.acme === undefined ? "--port" : "--https-port";
+  return {
+    server: listen(options, certificates, { ...parts, app: secured(app) }, { option }),
+    s3: listenS3(options, certificates, { ...parts, app: secured(s3) }),
+    plain: listenPlain(options, { ...parts, app }),
+  };
 }
 
 function connectionTable(

@@ -9,12 +9,17 @@ import { type Style, styleFor } from "../terminal/style.ts";
 import { printableJson } from "../terminal/text.ts";
 import { type NewCredentials, startMessage } from "./credentials.ts";
 
-/** What the start of a server is announced with. */
-export interface Start {
-  /** The URL that the server listens on. */
+/** The URLs that a server listens on. */
+export interface Addresses {
   address: string;
-  /** The URL of the gate; `undefined` if it is off. */
+  /** That of the gate; `undefined` if it is off. */
   appsAddress: string | undefined;
+  /** That of S3; `undefined` if it is off. */
+  s3Address: string | undefined;
+}
+
+/** What the start of a server is announced with. */
+export interface Start extends Addresses {
   /** Secrets that this start created, to be shown once. */
   created: NewCredentials;
   /** What `curl` needs to trust the server. */
@@ -31,7 +36,7 @@ export async function announceStart(
   options: Pick<ServeOptions, "json" | "publicUrl">,
   env: Environment,
 ): Promise<void> {
-  const { address, appsAddress, created, curlFlags } = start;
+  const { address, created, curlFlags } = start;
   const isFirst = created.projectKey !== undefined || created.adminToken !== undefined;
   if (options.json) announce(`${jsonLine(start)}\n`);
   else if (isFirst && Deno.stdout.isTerminal()) {
@@ -39,7 +44,7 @@ export async function announceStart(
     announce(welcomeText({ ...start, code }, options, styleFor(Deno.stdout, env)));
   } else {
     announce(startMessage(created, address, curlFlags));
-    if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);
+    announce(otherAddresses(start));
     announce(`The dashboard is at ${address}/\n`);
   }
   announce(`kvdrive listening on ${address}\n`);
@@ -55,10 +60,19 @@ async function createSignInCode({ signIns }: Pick<Store, "signIns">): Promise<st
   }
 }
 
-function jsonLine({ address, appsAddress, created: { projectKey, adminToken } }: Start): string {
+/** Returns a line for each further address of the server. */
+function otherAddresses({ appsAddress, s3Address }: Start): string {
+  const applications = appsAddress === undefined ? "" : `Applications are at ${appsAddress}\n`;
+  return applications + (s3Address === undefined ? "" : `S3 is at ${s3Address}\n`);
+}
+
+function jsonLine(
+  { address, appsAddress, s3Address, created: { projectKey, adminToken } }: Start,
+): string {
   return printableJson({
     address,
     apps_address: appsAddress ?? null,
+    s3_address: s3Address ?? null,
     project_id: projectKey?.project ?? null,
     project_key: projectKey?.text ?? null,
     admin_token: adminToken ?? null,
@@ -67,10 +81,11 @@ function jsonLine({ address, appsAddress, created: { projectKey, adminToken } }:
 
 /** Returns the welcome of the first start. @param code Signs in to the dashboard. */
 export function welcomeText(
-  { address, appsAddress, created, curlFlags, code }: Start & { code: string | undefined },
+  start: Start & { code: string | undefined },
   { publicUrl }: Pick<ServeOptions, "publicUrl">,
   { bold, dim }: Style,
 ): string {
+  const { address, created, curlFlags, code } = start;
   const origin = publicUrl ?? reachable(address);
   const minutes = SIGN_IN_CODE_TIME / MINUTE;
   const dashboard = code === undefined
@@ -93,9 +108,8 @@ export function welcomeText(
     "  kvdrive install         run the server as a service",
     dim("  Ctrl-C stops the server. The next start finds the same data."),
     "",
-    ...(appsAddress === undefined ? [] : [`Applications are at ${appsAddress}`]),
   ];
-  return `${lines.join("\n")}\n`;
+  return `${lines.join("\n")}\n${otherAddresses(start)}`;
 }
 
 /** Returns an address that a browser on this machine can open, also if the server listens on all interfaces. */

@@ -10,6 +10,7 @@ const projectKey = newProjectKey();
 const START: Start = {
   address: "http://0.0.0.0:8000",
   appsAddress: "http://0.0.0.0:8001",
+  s3Address: "http://0.0.0.0:9000",
   created: { projectKey, adminToken: "the-token" },
   curlFlags: "",
 };
@@ -25,6 +26,7 @@ Deno.test("A welcome has the link that signs in, the secrets and what to do next
       "'http://127.0.0.1:8000/v1/",
       "kvdrive install",
       "Applications are at http://0.0.0.0:8001\n",
+      "S3 is at http://0.0.0.0:9000\n",
     ]
   ) assertStringIncludes(text, part);
   assert(text.endsWith("\n"));

@@ -3,7 +3,12 @@ import type { LogFormat } from "../../http/request_log.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";
 import { StoreFull } from "../../store/disk/disk_space.ts";
-import { CannotBackUp, StoreDamaged, StoreUnavailable } from "../../store/engine/errors.ts";
+import {
+  CannotBackUp,
+  S3KeysUnavailable,
+  StoreDamaged,
+  StoreUnavailable,
+} from "../../store/engine/errors.ts";
 import { printableJson } from "./text.ts";
 
 // Errors whose message is one line for the user: "kvdrive: <message>", without a stack trace.
@@ -123,6 +128,7 @@ export function logFailure(error: unknown, requestId?: string): void {
 /** Returns the message of an expected error, and the stack of any other. */
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
-    error instanceof StoreDamaged || error instanceof CannotBackUp || error instanceof AcmeError;
+    error instanceof StoreDamaged || error instanceof CannotBackUp || error instanceof AcmeError ||
+    error instanceof S3KeysUnavailable;
   return expected ? error.message : Deno.inspect(error, { colors: false });
 }

@@ -22,6 +22,8 @@ export interface Session {
   expires: string;
   /** The version of the server. */
   version: string;
+  /** The address of S3; `null` if it is off. */
+  s3: string | null;
 }
 
 export type Permission = "read" | "write" | "delete" | "list" | "admin";

@@ -1,4 +1,5 @@
 import type { Schemas } from "../core/api.ts";
+import { formatBytes, plural } from "../core/format.ts";
 
 type EventName = Schemas["Event"]["event"];
 
@@ -12,6 +13,8 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "drive.deleted": "Drive deleted",
   "key.created": "Key created",
   "key.revoked": "Key revoked",
+  "s3_key.created": "S3 key created",
+  "s3_key.revoked": "S3 key revoked",
   "app.created": "Application created",
   "app.changed": "Application changed",
   "app.deleted": "Application deleted",
@@ -28,14 +31,30 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "admin_token.renewed": "Administrator’s token renewed",
 };
 
-/** Returns who did it: the administrator, the command line, or a key by its beginning. */
+/** The id of an S3 key, which is listed in full. */
+const ACCESS_KEY_ID = /^KV[A-Z0-9]{18}$/;
+
+/** Returns who did it: the administrator, the command line, or a key by its beginning or its id. */
 export function actorText(by: string): string {
   if (by === "admin") return "Administrator";
+  if (ACCESS_KEY_ID.test(by)) return `S3 key ${by}`;
   return by === "command line" ? "Command line" : `Key ${by}…`;
 }
+
+/** The values of settings in words. */
+const SETTINGS: Readonly<Record<string, (value: string) => string>> = {
+  max_bytes: (value) => value === "null" ? "none" : formatBytes(Number(value)),
+  trash_days: (value) => value === "0" ? "off" : plural(Number(value), "day"),
+  host_suffix: (value) => value === "null" ? "none" : value,
+};
 
 /** Returns what happened, such as "Key created: backup". */
 export function eventText({ event, target }: Pick<Schemas["Event"], "event" | "target">): string {
   const text = TEXTS[event] ?? event;
-  return target === "" ? text : `${text}: ${target}`;
+  // The target of a sign-in is the id of its session, which means nothing to people.
+  if (target === "" || event === "dashboard.signed_in") return text;
+  const [, project, name = "", value = ""] = /^(?:(.*)\/)?(\w+)=(.*)$/.exec(target) ?? [];
+  const words = SETTINGS[name]?.(value);
+  if (words === undefined) return `${text}: ${target}`;
+  return `${text}: ${words}${project === undefined ? "" : ` (${project})`}`;
 }

@@ -70,5 +70,5 @@ const COLUMNS: Column<Event>[] = [
   { title: "What", isMain: true, cell: (event) => eventText(event) },
   { title: "By", cell: ({ by }) => actorText(by) },
   { title: "From", isMinor: true, cell: ({ address }) => address },
-  { title: "When", cell: ({ at }) => formatTime(at) },
+  { title: "When", cell: ({ at }) => <time dateTime={at}>{formatTime(at)}</time> },
 ];

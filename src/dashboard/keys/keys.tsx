@@ -1,7 +1,6 @@
 import { KeyRound, Plus, Trash2 } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
-import { formatDate, formatRelative } from "../core/format.ts";
 import { useResource } from "../core/resource.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
@@ -10,7 +9,8 @@ import { Page } from "../ui/page.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { NewKey } from "./new_key.tsx";
-import { rightsText } from "./rights.ts";
+import { RIGHTS_COLUMNS } from "./rights_columns.tsx";
+import { S3Keys } from "./s3_keys.tsx";
 
 type ProjectKey = Schemas["ProjectKeyList"]["keys"][number];
 
@@ -27,7 +27,12 @@ export function Keys({ project }: { project: string }) {
   );
   const create = async () => {
     const made = await app.overlays.show<Schemas["NewProjectKey"]>((close) => (
-      <NewKey project={project} onClose={close} />
+      <NewKey
+        title="New key"
+        create={(body) =>
+          dataOf(app.api.POST("/admin/v1/projects/{project_id}/keys", { params: { path }, body }))}
+        onClose={close}
+      />
     ));
     if (made === undefined) return;
     list.reload();
@@ -60,24 +65,28 @@ export function Keys({ project }: { project: string }) {
       actions={<Button kind="primary" icon={Plus} onClick={create}>New key</Button>}
     >
       <Loaded from={list}>
-        {({ keys }) =>
-          keys.length === 0
-            ? <Empty icon={KeyRound} title="No keys" text="No program can use this project." />
-            : (
-              <Table
-                caption="Keys of the project"
-                columns={COLUMNS}
-                rows={keys}
-                keyOf={({ prefix }) => prefix}
-                actions={(key) => (
-                  <IconButton
-                    icon={Trash2}
-                    label={`Revoke ${titleOf(key)}`}
-                    onClick={() => revoke(key)}
-                  />
-                )}
-              />
-            )}
+        {({ keys }) => (
+          <>
+            {keys.length === 0
+              ? <Empty icon={KeyRound} title="No keys" text="No program can use this project." />
+              : (
+                <Table
+                  caption="Keys of the project"
+                  columns={COLUMNS}
+                  rows={keys}
+                  keyOf={({ prefix }) => prefix}
+                  actions={(key) => (
+                    <IconButton
+                      icon={Trash2}
+                      label={`Revoke ${titleOf(key)}`}
+                      onClick={() => revoke(key)}
+                    />
+                  )}
+                />
+              )}
+            <S3Keys project={project} />
+          </>
+        )}
       </Loaded>
     </Page>
   );
@@ -98,15 +107,5 @@ const COLUMNS: Column<ProjectKey>[] = [
       </span>
     ),
   },
-  { title: "May", cell: (key) => rightsText(key) },
-  { title: "Last used", isMinor: true, cell: ({ last_used }) => formatRelative(last_used) },
-  { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
-  {
-    title: "Expires",
-    cell: ({ expires }) => {
-      if (expires === null) return "Never";
-      const isOver = Date.parse(expires) <= Date.now();
-      return isOver ? <span class="badge bad">Expired</span> : formatRelative(expires);
-    },
-  },
+  ...RIGHTS_COLUMNS,
 ];

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import type { Permission } from "../core/session.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -16,12 +15,23 @@ const LIFETIMES = [
   [`${365 * DAY}`, "In 1 year"],
 ] as const;
 
-/** The form for a new key. */
-export function NewKey({ project, onClose }: {
-  project: string;
-  onClose: (made?: Schemas["NewProjectKey"]) => void;
+/** What a new key is to be. */
+export interface WantedKey {
+  name?: string;
+  permissions: Permission[];
+  drives: string[] | null;
+  name_prefix: string | null;
+  /** Seconds. */
+  expires_in: number | null;
+}
+
+/** The form for a new key of a project, or a new S3 key. */
+export function NewKey<T>({ title, create, onClose }: {
+  title: string;
+  create: (wanted: WantedKey) => Promise<T>;
+  onClose: (made?: T) => void;
 }) {
-  const { api, session } = useApp();
+  const { session } = useApp();
   const may = session.current.value?.permissions ?? [];
   const [name, setName] = useState("");
   const [permissions, setPermissions] = useState<ReadonlySet<Permission>>(new Set(may));
@@ -34,10 +44,10 @@ export function NewKey({ project, onClose }: {
     else next.delete(permission);
     setPermissions(next);
   };
-  const create = async () => {
+  const submit = async () => {
     if (permissions.size === 0) throw new Error("Choose what the key may do");
     const named = drives.split(",").map((drive) => drive.trim()).filter(Boolean);
-    const body = {
+    const wanted = {
       ...(name.trim() === "" ? {} : { name: name.trim() }),
       permissions: PERMISSIONS.map(([permission]) => permission).filter((permission) =>
         permissions.has(permission)
@@ -46,15 +56,14 @@ export function NewKey({ project, onClose }: {
       name_prefix: prefix === "" ? session.current.value?.name_prefix ?? null : prefix,
       expires_in: lifetime === "never" ? null : Number(lifetime),
     };
-    const params = { path: { project_id: project } };
-    onClose(await dataOf(api.POST("/admin/v1/projects/{project_id}/keys", { params, body })));
+    onClose(await create(wanted));
   };
   return (
     <FormDialog
-      title="New key"
+      title={title}
       submit="Create key"
       onClose={() => onClose()}
-      onSubmit={create}
+      onSubmit={submit}
     >
       <TextField
         label="Name"

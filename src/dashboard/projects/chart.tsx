@@ -1,5 +1,4 @@
 import { useId, useState } from "preact/hooks";
-import { formatDate } from "../core/format.ts";
 
 /** The size of a chart in its own units; it is scaled to the space that it gets. */
 const WIDTH = 400;
@@ -7,18 +6,21 @@ const HEIGHT = 120;
 /** Fewer days leave room at the start, so that no bar is wide. */
 const MIN_BARS = 14;
 
-/** A chart with a bar for each day. The table behind it is for screen readers. */
-export function Chart({ title, labels, values, format }: {
+/** A chart with a bar for each day or week. The table behind it is for screen readers. */
+export function Chart({ title, labels, values, format, total }: {
   title: string;
-  /** Days such as `2026-11-22`, the oldest first. */
+  /** The times of the bars, the oldest first. */
   labels: readonly string[];
   values: readonly number[];
   format: (value: number) => string;
+  /** What the sum of the values is of, such as "30 days"; without it the last value is shown. */
+  total?: string | undefined;
 }) {
   const id = useId();
   const last = values.length - 1;
   const [shown, setShown] = useState<number>();
-  const at = shown ?? last;
+  const at = shown ?? (total === undefined ? last : undefined);
+  const figure = at === undefined ? values.reduce((sum, value) => sum + value, 0) : values[at] ?? 0;
   const max = Math.max(1, ...values);
   const bars = Math.max(MIN_BARS, values.length);
   const step = WIDTH / bars;
@@ -33,8 +35,8 @@ export function Chart({ title, labels, values, format }: {
     <figure class="chart card" aria-labelledby={id}>
       <figcaption>
         <span id={id} class="soft">{title}</span>
-        <strong>{format(values[at] ?? 0)}</strong>
-        <span class="soft">{formatDate(labels[at])}</span>
+        <strong>{format(figure)}</strong>
+        <span class="soft">{at === undefined ? total : labels[at]}</span>
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -57,17 +59,24 @@ export function Chart({ title, labels, values, format }: {
           );
         })}
       </svg>
-      <table class="visually-hidden">
-        <caption>{title} by day</caption>
-        <tbody>
-          {values.map((value, index) => (
-            <tr key={labels[index]}>
-              <th scope="row">{formatDate(labels[index])}</th>
-              <td>{format(value)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div class="chart-axis" aria-hidden="true">
+        <span>{last > 0 ? labels[0] : ""}</span>
+        <span>{labels[last]}</span>
+      </div>
+      {/* Tables take the height of their rows, whatever their own is. */}
+      <div class="visually-hidden">
+        <table>
+          <caption>{title} over time</caption>
+          <tbody>
+            {values.map((value, index) => (
+              <tr key={labels[index]}>
+                <th scope="row">{labels[index]}</th>
+                <td>{format(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

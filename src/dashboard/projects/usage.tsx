@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
-import { formatBytes, formatNumber, plural } from "../core/format.ts";
+import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { useResource } from "../core/resource.ts";
 import { Facts } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
@@ -29,7 +29,7 @@ export function Usage({ project }: { project: string }) {
     <Page title="Usage">
       <Loaded from={info}>{(info) => <UsageNow info={info} />}</Loaded>
       <Section
-        title="By day"
+        title="Over time"
         actions={<SelectField label="Range" value={range} options={RANGES} onChange={setRange} />}
       >
         <Loaded from={history}>{({ days }) => <History days={days} />}</Loaded>
@@ -53,7 +53,7 @@ function UsageNow({ info }: { info: Schemas["ProjectDetails"] }) {
       </div>
       <Facts
         facts={[
-          ["Files", `${formatNumber(files)}, ${formatBytes(bytes)}`],
+          ["Files", `${plural(files, "file")}, ${formatBytes(bytes)}`],
           ["Trash", `${plural(trash_files, "file")}, ${formatBytes(trash_bytes)}`],
           ["Uploads in progress", formatBytes(open_upload_bytes)],
         ]}
@@ -62,18 +62,41 @@ function UsageNow({ info }: { info: Schemas["ProjectDetails"] }) {
   );
 }
 
+/** More days are shown by weeks: bars of less than two pixels cannot be told apart. */
+const MAX_BARS = 100;
+const WEEK = 7;
+
 function History({ days }: { days: readonly Day[] }) {
-  const labels = days.map(({ date }) => date);
-  const chart = (title: string, of: (day: Day) => number, format: (value: number) => string) => (
-    <Chart title={title} labels={labels} values={days.map(of)} format={format} />
+  const size = days.length > MAX_BARS ? WEEK : 1;
+  const bars = groupsOf(days, size);
+  const labels = bars.map((bar) => `${size > 1 ? "Week to " : ""}${formatDate(bar.at(-1)?.date)}`);
+  // What is stored is counted at the end of each day or week, what is sent over all of it.
+  const stored = (title: string, of: (day: Day) => number, format: (value: number) => string) => (
+    <Chart {...{ title, labels, format }} values={bars.map((bar) => of(bar.at(-1)!))} />
+  );
+  const sent = (title: string, of: (day: Day) => number, format: (value: number) => string) => (
+    <Chart
+      {...{ title, labels, format }}
+      values={bars.map((bar) => bar.reduce((sum, day) => sum + of(day), 0))}
+      total={plural(days.length, "day")}
+    />
   );
   return (
     <div class="charts">
-      {chart("Space", ({ bytes }) => bytes, formatBytes)}
-      {chart("Files", ({ files }) => files, formatNumber)}
-      {chart("Requests", ({ requests }) => requests, formatNumber)}
-      {chart("Sent to clients", ({ sent }) => sent, formatBytes)}
-      {chart("Received", ({ received }) => received, formatBytes)}
+      {stored("Space", ({ bytes }) => bytes, formatBytes)}
+      {stored("Files", ({ files }) => files, formatNumber)}
+      {sent("Requests", ({ requests }) => requests, formatNumber)}
+      {sent("Sent to clients", ({ sent }) => sent, formatBytes)}
+      {sent("Received", ({ received }) => received, formatBytes)}
     </div>
+  );
+}
+
+/** Cuts a list into groups of a size; the first one may be smaller. */
+function groupsOf<T>(all: readonly T[], size: number): T[][] {
+  const first = all.length % size || size;
+  return Array.from(
+    { length: Math.ceil(all.length / size) },
+    (_, index) => all.slice(Math.max(0, first + (index - 1) * size), first + index * size),
   );
 }

@@ -19,6 +19,7 @@ import type {
   GrantIndexRecord,
   ProjectKeyRecord,
   ProjectRecord,
+  S3KeyIndexRecord,
   SessionRecord,
   TrashRecord,
   UploadSession,
@@ -27,6 +28,7 @@ import { transact } from "../engine/transact.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
 import { deleteProjectKey } from "./project_keys.ts";
+import { deleteS3Key } from "./s3_keys.ts";
 import { deleteLink } from "../links/link_record.ts";
 import { deleteListedGrant } from "../sessions/grants.ts";
 
@@ -231,6 +233,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* sessionSteps(list, project);
   yield* grantSteps(list, project);
   yield* projectKeySteps(list, project);
+  yield* s3KeySteps(list, project);
   // The deletions of its drives and applications have nothing left to do.
   yield* deleteAll(list, prefixes.deletions(project));
   yield* deleteAll(list, prefixes.openUploads(project));
@@ -329,6 +332,15 @@ async function* projectKeySteps(list: List, project: string): AsyncGenerator<Ope
     const step = new Operation().delete(key);
     const [record] = await Array.fromAsync(list<ProjectKeyRecord>(ranges.projectKey(hash)));
     deleteProjectKey(step, hash, record?.value ?? null);
+    yield step;
+  }
+}
+
+async function* s3KeySteps(list: List, project: string): AsyncGenerator<Operation> {
+  const index = { prefix: prefixes.s3KeysOf(project) };
+  for await (const { key, value } of list<S3KeyIndexRecord>(index)) {
+    const step = new Operation();
+    deleteS3Key(step, { project, id: String(key.at(-1)), ...value });
     yield step;
   }
 }

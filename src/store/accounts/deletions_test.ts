@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { hashSecret } from "../../rules/secrets.ts";
+import { DAY } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
 import { prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
@@ -8,7 +9,7 @@ import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes } from "../testing/bodies.ts";
 import { dataWith } from "../testing/entries.ts";
-import { putAt, upload } from "../testing/files.ts";
+import { assertCompleted, putAt, upload } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { DELETION_BATCH } from "./deletions.ts";
 
@@ -25,7 +26,7 @@ async function fillDrive(bench: TestStore, project: string, drive: string): Prom
   await putAt(bench, at("replaced"), bytes(3 * CHUNK_SIZE));
   await putAt(bench, at("replaced"), bytes(2 * CHUNK_SIZE));
   const complete = await upload(bench, at("of parts"), [PART, 10]);
-  assertEquals(await bench.store.uploads.complete(at("of parts"), complete, () => true), {});
+  assertCompleted(await bench.store.uploads.complete(at("of parts"), complete, () => true));
   await upload(bench, at("open"), [2 * CHUNK_SIZE, 10]);
   await upload(bench, at("open and empty"), []);
   await bench.store.folders.create(at("folder/"));
@@ -36,6 +37,9 @@ async function fillProject(bench: TestStore, project: string): Promise<void> {
   const { store } = bench;
   const { key } = await store.projects.create(project, `The ${project}`);
   await store.keys.create(project, { name: "second" });
+  await store.s3Keys.create(project);
+  const s3 = await store.s3Keys.create(project, { limits: { expires: Date.now() + DAY } });
+  await store.s3Keys.find(s3?.accessKeyId ?? "");
   for (const app of ["web", "bare"]) {
     const host = app === "web" ? `${project}.example.com` : undefined;
     await store.apps.create(project, app, { host });

@@ -47,7 +47,7 @@ const TIME_LENGTH = 10;
 
 /** Who makes a change. */
 export interface Actor {
-  /** The prefix of a project key, or `admin`. */
+  /** The prefix of a project key, the id of an S3 key, or `admin`. */
   by: string;
   /** The client's address. */
   address: string;

@@ -6,7 +6,9 @@ import { Operation } from "../engine/operation.ts";
 import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
 import type { DeletionMarker, ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
+import { isPresent } from "../files/file_record.ts";
 import { emptyInBackground } from "../files/trash.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import type { Deletions } from "./deletions.ts";
 import { type Actor, COMMAND_LINE, type EventLog, type NewEvent } from "./events.ts";
 import { addProjectKey, expireKey, freePrefix, opens } from "./project_keys.ts";
@@ -38,6 +40,9 @@ export interface ProjectChanges {
   /** 0 turns the trash off and empties it in the background. */
   trashDays?: number | undefined;
 }
+
+/** The outcome of deleting a drive that must be empty. */
+export type EmptyDriveDeletion = "deleted" | "absent" | "not empty";
 
 /** The projects. */
 export class ProjectStore {
@@ -237,27 +242,65 @@ export class ProjectStore {
     drive: string,
     actor: Actor = COMMAND_LINE,
   ): Promise<boolean> {
-    const isFound = await transact(this.#db, async () => {
+    const outcome = await this.#hideDrive(project, drive, actor);
+    if (outcome !== "absent") this.#notifyDeletion(project);
+    return outcome !== "absent";
+  }
+
+  /**
+   * Deletes a drive unless it has a file, a folder, an open upload, or a file in the trash. Its name is free afterwards.
+   *
+   * @throws {BeingDeleted} if `MAX_DELETING_DRIVES` other drives are being deleted.
+   */
+  async deleteEmptyDrive(
+    project: string,
+    drive: string,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<EmptyDriveDeletion> {
+    const isEmpty = () => isEmptyDrive(this.#db.reader, project, drive);
+    const outcome = await this.#hideDrive(project, drive, actor, isEmpty);
+    if (outcome === "being deleted") return "absent";
+    if (outcome === "deleted") {
+      this.#notifyDeletion(project);
+      // There is little to delete. If it fails, the sweeper continues.
+      await this.#deletions.run(keys.driveDeletion(project, drive)).catch(() => {});
+    }
+    return outcome;
+  }
+
+  /**
+   * Hides a drive and adds the marker of its deletion, in one operation.
+   *
+   * @param isEmpty Decides, if given. The operation fails if a file or a folder was added since it was asked: each of them
+   *   changes the counter of the files.
+   */
+  async #hideDrive(
+    project: string,
+    drive: string,
+    actor: Actor,
+    isEmpty?: () => Promise<boolean>,
+  ): Promise<EmptyDriveDeletion | "being deleted"> {
+    return await transact<EmptyDriveDeletion | "being deleted">(this.#db, async () => {
       const [owner, files] = await this.#db.reader.getMany<[ProjectRecord, Deno.KvU64]>([
         keys.project(project),
         keys.usage(project, drive, "files"),
       ]);
-      if (owner.value === null) return { result: false };
+      if (owner.value === null) return { result: "absent" };
       const { removing = [] } = owner.value;
-      if (removing.includes(drive)) return { result: true };
-      if (files.value === null) return { result: false };
+      if (removing.includes(drive)) return { result: "being deleted" };
+      if (files.value === null) return { result: "absent" };
+      if (isEmpty !== undefined && !await isEmpty()) return { result: "not empty" };
       const [first = drive] = removing;
       if (removing.length >= MAX_DELETING_DRIVES) throw new BeingDeleted("drive", first);
       const record: ProjectRecord = { ...owner.value, removing: [...removing, drive] };
       const marker: DeletionMarker = { kind: "drive", since: Date.now() };
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .set(keys.driveDeletion(project, drive), marker);
+      if (isEmpty !== undefined) operation.check(files.key, files.versionstamp);
       setProjectRecord(operation, project, record);
       this.#events.record(operation, actor, { event: "drive.deleted", project, target: drive });
-      return { operation, result: true };
+      return { operation, result: "deleted" };
     });
-    if (isFound) this.#notifyDeletion(project);
-    return isFound;
   }
 
   #notifyDeletion(project: string): void {
@@ -292,6 +335,19 @@ function* changeEvents(before: ProjectRecord, after: ProjectRecord): Generator<N
   if (after.hostSuffix !== before.hostSuffix) {
     yield { event: "host_suffix.changed", target: `host_suffix=${after.hostSuffix ?? null}` };
   }
+}
+
+/** Returns whether a drive has nothing that its callers see, or may bring back. Open uploads do not count. */
+async function isEmptyDrive(reader: KvReader, project: string, drive: string): Promise<boolean> {
+  const now = Date.now();
+  for (const kind of ["file", "trash", "folder"] as const) {
+    const entries = reader.list<{ expires?: number }>({
+      prefix: prefixes.ofDrive(kind, project, drive),
+    }, { batchSize: 10 });
+    // Those whose deadline has passed are only waiting for the sweeper.
+    for await (const { value } of entries) if (isPresent(value, now)) return false;
+  }
+  return true;
 }
 
 function infoOf(

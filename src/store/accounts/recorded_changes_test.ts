@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { hashSecret } from "../../rules/secrets.ts";
+import { hashSecret, newS3Key } from "../../rules/secrets.ts";
 import { SECOND } from "../../rules/units.ts";
 import { AlreadyExists } from "../engine/errors.ts";
 import { prefixes } from "../engine/keys.ts";
@@ -54,6 +54,20 @@ const CHANGES: Record<string, Change> = {
     },
     kind: "project_key",
     events: [/^key\.revoked \w{8}$/],
+  },
+  "a new S3 key": {
+    change: ({ store }) => store.s3Keys.create("p", { name: "backup", actor: ACTOR }),
+    kind: "s3_key",
+    events: [/^s3_key\.created KV[A-Z0-9]{18}$/],
+  },
+  "a revoked S3 key": {
+    prepare: ({ store }) => store.s3Keys.create("p"),
+    change: async ({ store }) => {
+      const [key] = await store.s3Keys.list("p");
+      await store.s3Keys.revoke("p", key?.accessKeyId ?? "", { actor: ACTOR });
+    },
+    kind: "s3_key",
+    events: [/^s3_key\.revoked KV[A-Z0-9]{18}$/],
   },
   "a new application": {
     change: ({ store }) => store.apps.create("p", "web", { access: true }, ACTOR),
@@ -176,6 +190,7 @@ testOnAll("What changes nothing, or is refused, is not recorded", async (bench) 
   await store.projects.deleteDrive("p", "d");
   const before = await serverEventsOf(bench);
   await store.keys.revoke("p", "unknown0");
+  await store.s3Keys.revoke("p", newS3Key().accessKeyId);
   await store.appKeys.revoke("p", "web", "unknown");
   await store.apps.update("p", "web", { access: false, upstream: "http://a", host: null });
   await store.apps.update("p", "unknown", { access: true });
@@ -211,6 +226,8 @@ testOnAll("A change that a deletion of the project overtakes is not recorded", a
   const { store, db } = bench;
   const made = await store.keys.create("p");
   await store.projects.create("q", undefined);
+  await store.projects.create("r", undefined);
+  const s3 = await store.s3Keys.create("r");
   await store.apps.create("q", "web", { access: true });
   await store.appKeys.create("q", "web", { name: "ci" });
   const { getMany } = db.reader;
@@ -218,6 +235,7 @@ testOnAll("A change that a deletion of the project overtakes is not recorded", a
   const revocations = [
     ["p", () => store.keys.revoke("p", made?.prefix ?? "")],
     ["q", () => store.appKeys.revoke("q", "web", "ci")],
+    ["r", () => store.s3Keys.revoke("r", s3?.accessKeyId ?? "")],
   ] as const;
   // One after the other: the second of two at once might commit before the deletion.
   for (const [project, revoke] of revocations) {

@@ -4,6 +4,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { PartRecord } from "../engine/records.ts";
 import {
+  listManifest,
   type ManifestPart,
   manifestParts,
   PARTS_PER_PAGE,
@@ -96,4 +97,23 @@ Deno.test("Only the necessary pages are read", async () => {
 Deno.test("The total size is the sum of the sizes", () => {
   assertEquals(totalSize([]), 0);
   assertEquals(totalSize(partsOf(MAX_PARTS, () => MAX_PAYLOAD)), MAX_PARTS * MAX_PAYLOAD);
+});
+
+Deno.test("The checksums of parts are kept if all have one, and if there is room", async () => {
+  const count = PARTS_PER_PAGE + 1;
+  const limits = { from: 1, limit: count };
+  const checksumsOf = async (parts: readonly PartRecord[]) => {
+    let found: (string | undefined)[] = [];
+    await withManifest(parts, async (kv) => {
+      found = (await listManifest(kv, "v", limits)).map(({ checksum }) => checksum);
+    });
+    return found;
+  };
+  const plain = partsOf(count, () => 1);
+  const all = plain.map((part, i) => ({ ...part, checksum: `${i}` }));
+  assertEquals(await checksumsOf(all), all.map(({ checksum }) => checksum));
+  const none = plain.map(() => undefined);
+  assertEquals(await checksumsOf([...all.slice(1), ...plain.slice(-1)]), none);
+  const long = plain.map((part) => ({ ...part, checksum: "x".repeat(1000) }));
+  assertEquals(await checksumsOf(long), none);
 });

@@ -12,7 +12,9 @@ type Read = (from: number, to: number) => Promise<Piece[]>;
 /** The source of a download's pieces. */
 export interface Pieces {
   read: Read;
-  /** Returns what the download gets of a piece. */
+  /** Returns what the download gets of a piece that needs not be read. */
+  known?: (index: number) => Piece | undefined;
+  /** Returns what the download gets of a piece that was read. */
   prepare: (piece: Piece, index: number) => Piece | Promise<Piece>;
 }
 
@@ -99,12 +101,18 @@ export class ReadAhead implements Disposable {
    * Yields the pieces from an index to `last` (excluded). Throws what `read` throws in place of the first missing
    * piece.
    */
-  async *read(from: number, last: number, { read, prepare }: Pieces): AsyncGenerator<Piece> {
+  async *read(from: number, last: number, { read, known, prepare }: Pieces): AsyncGenerator<Piece> {
     for (let index = from; index < last; index++) {
-      const piece = this.#takeRead() ?? await this.#fetch(index, last, read);
-      yield prepare(piece, index);
+      const isAhead = this.#pieces.length > 0 || this.#next !== undefined;
+      const piece = isAhead ? undefined : known?.(index);
+      if (piece === undefined) {
+        yield prepare(this.#takeRead() ?? await this.#fetch(index, last, read), index);
+      } else {
+        yield piece;
+      }
       this.#taken++;
-      this.#beginNext(index + 1 + this.#pieces.length, last, read);
+      const next = index + 1 + this.#pieces.length;
+      if (known?.(next) === undefined) this.#beginNext(next, last, read);
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type Place,
 } from "../engine/records.ts";
 import { ChecksumReader } from "./checksums.ts";
+import type { ChunkCache } from "./chunk_cache.ts";
 import { chunkCount } from "./chunks.ts";
 import { manifestParts } from "./manifest.ts";
 import type { ReadAhead } from "./read_ahead.ts";
@@ -33,6 +34,8 @@ export interface Source {
   checksums?: ChecksumReader | undefined;
   /** Reads chunks. */
   chunks: KvReader;
+  /** Chunks of files that are downloaded repeatedly. Without it the pieces belong to the caller. */
+  cache?: ChunkCache | undefined;
   /** Memory of this download. */
   ahead: ReadAhead;
   /** Called when bytes are missing or wrong. */
@@ -109,17 +112,23 @@ function readSegment(source: Source, place: Place, segment: Segment): AsyncGener
   const { start, end } = segment.range;
   const { version, size, checksums } = segment;
   const first = Math.floor(start / CHUNK_SIZE);
+  const cached = source.cache?.open(version, size);
   // Loads the page of checksums while the first chunks are read.
-  if (first < chunkCount(end)) checksums.pageOf(first);
+  if (first < chunkCount(end) && cached?.get(first) === undefined) checksums.pageOf(first);
   // Each chunk is checked just before it is sent, not the whole batch at once: then it is in the processor's cache.
   const verify = (chunk: Piece, index: number): Piece => {
     if (!checksums.matches(index, chunk)) {
       throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
     }
+    cached?.keep(index, chunk);
     return cut(chunk, index * CHUNK_SIZE, segment.range);
   };
   return source.ahead.read(first, chunkCount(end), {
     read: (from, to) => readBatch(source, place, segment, from, to),
+    known: (index) => {
+      const chunk = cached?.get(index);
+      return chunk && cut(chunk, index * CHUNK_SIZE, segment.range);
+    },
     prepare: (chunk, index) =>
       checksums.hasPageOf(index)
         ? verify(chunk, index)

@@ -13,6 +13,7 @@ import {
 } from "../engine/records.ts";
 import { ReadQueue } from "../reads/read_queue.ts";
 import { withKv } from "../testing/stores.ts";
+import { ChunkCache } from "./chunk_cache.ts";
 import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { PARTS_PER_PAGE, setManifest } from "./manifest.ts";
@@ -220,6 +221,23 @@ Deno.test("The bytes before a missing or damaged chunk are read, and none after 
       if (index > 5) await assertRanges(kv, record, bytes, [0, 1, 5 * CHUNK_SIZE]);
     });
   }
+});
+
+Deno.test("A damaged chunk is never kept for other downloads", async () => {
+  await withKv(async (kv) => {
+    const record = await chunkedFile(kv, bytesOf(3 * CHUNK_SIZE));
+    await kv.set(keys.chunk("c1", 2), new Uint8Array(CHUNK_SIZE));
+    const cache = new ChunkCache({ limit: 10 * CHUNK_SIZE, used: 0 });
+    const range = { start: 0, end: record.size };
+    for (let i = 0; i < 4; i++) {
+      using ahead = await new ReadAheads(new MemoryPart("downloads", 2 ** 20, 0)).open("p");
+      const source = { reader: kv, reads: new ReadQueue(kv), chunks: kv, cache, ahead };
+      const pieces = readRange(source, PLACE, record, undefined, range);
+      await assertRejects(() => Array.fromAsync(pieces), StoreDamaged, "chunk 2");
+    }
+    assertEquals(cache.open("c1", record.size)?.get(1)?.byteLength, CHUNK_SIZE);
+    assertEquals(cache.open("c1", record.size)?.get(2), undefined);
+  });
 });
 
 Deno.test("A file with a missing part or page of the manifest is reported as damaged", async () => {

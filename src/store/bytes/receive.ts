@@ -35,16 +35,26 @@ export interface Received {
     | { kind: "chunks"; version: string; lease: WriteLease };
 }
 
+/**
+ * Called with the digest before the bytes are published. If it throws, they are abandoned. It may return what else is
+ * to be kept about them.
+ */
+export type Accept<T> = (received: Received) => Accepted<T> | Promise<Accepted<T>>;
+
+/** Most callers keep nothing else. */
+type Accepted<T> = T | void;
+
 /** A write of one body. */
-export interface BodyWrite {
+export interface BodyWrite<T> {
   /** The project when the write began. */
   begun: CachedProject;
   /** The key of the file or the part that is replaced. */
   replaced: Deno.KvKey;
   /** Size of the body in bytes, if known. */
   announced: number | undefined;
-  /** Called with the digest before the bytes are published. If it throws, they are abandoned. */
-  accept: (received: Received) => void | Promise<void>;
+  /** Bytes that the body has at most: `MAX_PAYLOAD` unless given. */
+  maxSize: number | undefined;
+  accept: Accept<T>;
 }
 
 /** Receives the bodies of files and parts, within the quota of the project and the memory budget. */
@@ -66,26 +76,26 @@ export class BodyReceiver {
    * Receives a body and returns what `publish` returns. If the body, `accept` or `publish` fails, the bytes are
    * abandoned.
    *
-   * @param body At most `MAX_PAYLOAD` bytes.
-   * @param publish Must publish or abandon the bytes.
+   * @param publish Must publish or abandon the bytes. Called with what `accept` has returned.
    * @throws {QuotaExceeded} before the body is read or while it is.
    * @throws {MemoryExhausted} before the body is read.
    */
-  async receive<T>(
+  async receive<T, K>(
     place: Place,
-    { begun, replaced, announced, accept }: BodyWrite,
+    { begun, replaced, announced, maxSize = MAX_PAYLOAD, accept }: BodyWrite<K>,
     body: AsyncIterable<Uint8Array>,
-    publish: (received: Received) => Promise<T>,
+    publish: (received: Received, kept: K | undefined) => Promise<T>,
   ): Promise<T> {
     using reservation = await this.#quotas.reserve(begun, place, replaced, announced);
     const share = Math.min(announced ?? UPLOAD_MEMORY, UPLOAD_MEMORY);
     using memory = await this.#memory.reserve(place.project, share);
     let received: Received | undefined;
     try {
-      received = await receive(this.#db, place, reservation.track(body), { announced, memory });
-      await accept(received);
+      const options = { announced, maxSize, memory };
+      received = await receive(this.#db, place, reservation.track(body), options);
+      const kept = await accept(received) ?? undefined;
       reservation.release();
-      return await publish(received);
+      return await publish(received, kept);
     } catch (error) {
       this.#discarded.add(announced ?? 0);
       await cleanUpAfter(error, async () => received && await abandon(received));
@@ -105,7 +115,11 @@ async function receive(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
-  { announced, memory }: { announced?: number | undefined; memory: MemoryShare },
+  { announced, maxSize, memory }: {
+    announced: number | undefined;
+    maxSize: number;
+    memory: MemoryShare;
+  },
 ): Promise<Received> {
   const chunks = cutIntoChunks(body, announced);
   try {
@@ -117,7 +131,7 @@ async function receive(
       return { size: head.byteLength, sha256: digest(head), bytes };
     }
     const rest = chain([head, second.value], chunks);
-    const writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD), memory);
+    const writer = new ChunkWriter(db, place, newVersion(), chunkCount(maxSize), memory);
     return await writeChunks(writer, rest);
   } finally {
     // Also ends a body that was not read completely.
@@ -200,6 +214,7 @@ interface Entry {
 export class ChunkWriter {
   readonly version: string;
   readonly #db: Database;
+  readonly #maxChunks: number;
   readonly #chunksPerCommit: number;
   readonly #maxRunning: number;
   readonly #lease: Promise<WriteLease>;
@@ -224,6 +239,7 @@ export class ChunkWriter {
     memory?: MemoryShare,
   ) {
     this.#memory = memory;
+    this.#maxChunks = maxChunks;
     this.version = version;
     this.#db = db;
     this.#maxRunning = bulkCommitsPerUpload(db);
@@ -236,8 +252,15 @@ export class ChunkWriter {
     this.#lease.catch(() => {});
   }
 
-  /** Adds a chunk, whose memory is released once it is committed. Waits while enough commits are in flight. */
+  /**
+   * Adds a chunk, whose memory is released once it is committed. Waits while enough commits are in flight.
+   *
+   * @throws {RangeError} for more chunks than the journal says: they would never be deleted.
+   */
   async write(chunk: Uint8Array<ArrayBuffer>): Promise<void> {
+    if (this.#written === this.#maxChunks) {
+      throw new RangeError(`The body has more than ${this.#maxChunks * CHUNK_SIZE} bytes`);
+    }
     const page = this.#checksums.add(chunk);
     if (page !== undefined) await this.#add(this.#entryOf(page));
     const hasMemory = this.#memory === undefined || this.#memory.grow(1, CHUNK_SIZE) === 1;

@@ -21,9 +21,17 @@ export function isVersion(text: string): boolean {
   return text.length === VERSION_LENGTH && /^[0-9A-Z]+$/.test(text);
 }
 
-/** Returns all keys of a version's bytes: its chunks, then their checksums. Some of the entries may not exist. */
-export function* versionKeys(version: string, chunks: number): Generator<Deno.KvKey> {
-  for (let index = 0; index < chunks; index++) yield keys.chunk(version, index);
+/**
+ * Returns all keys of a version's bytes: its chunks, then their checksums. Some of the entries may not exist.
+ *
+ * @param existing The chunks that may exist, if not all of them do.
+ */
+export function* versionKeys(
+  version: string,
+  chunks: number,
+  { from, to }: { from: number; to: number } = { from: 0, to: chunks },
+): Generator<Deno.KvKey> {
+  for (let index = from; index < to; index++) yield keys.chunk(version, index);
   for (let page = 0; page < checksumPages(chunks); page++) yield keys.checksums(version, page);
 }
 

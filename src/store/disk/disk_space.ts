@@ -1,4 +1,4 @@
-import { KIB, SECOND } from "../../rules/units.ts";
+import { KIB, MIB, SECOND } from "../../rules/units.ts";
 import type { Ballast } from "./ballast.ts";
 import type { FreeBytesQuery } from "./volume.ts";
 
@@ -14,9 +14,28 @@ const DISK_BYTES_PER_STORED_BYTE = 2;
  */
 const UPLOAD_OVERHEAD = 64 * KIB;
 
+/**
+ * Bytes of a body, at most, that space is promised for: more than the largest body of the drive API. A larger one gets
+ * the space for the rest as it comes, so that announcing bytes takes no space from others.
+ */
+const WINDOW = 16 * MIB;
+
+/** How long space that was refused is wanted, in milliseconds: its sender will try again. */
+const WANTED_FOR = 60 * SECOND;
+
 /** The store's disk has no room for what was to be written. */
 export class StoreFull extends Error {
   override readonly name = "StoreFull";
+}
+
+/** Space for an upload, until it is disposed of. */
+export interface DiskReservation extends Disposable {
+  /**
+   * Returns the bytes of a body as they come, with space for those after `WINDOW` as well.
+   *
+   * @throws {StoreFull} while they are iterated, if less than the reserve would stay free.
+   */
+  track(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
 /** What must stay free beside the reserve, in bytes. */
@@ -40,6 +59,9 @@ export class DiskSpace {
   /** Bytes that running uploads may still take. */
   #promised = 0;
   #measuredAt = -Infinity;
+  /** The most space that was refused lately, in bytes, and when. */
+  #wanted = 0;
+  #wantedAt = -Infinity;
 
   /** @param minFree The reserve, in bytes. */
   constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
@@ -49,24 +71,60 @@ export class DiskSpace {
   }
 
   /**
-   * Reserves space for an upload until the result is disposed of.
+   * Reserves space for an upload until the result is disposed of: at most for `WINDOW` bytes, see `track`.
    *
-   * @param size Bytes of its content.
+   * @param size Bytes of its content, all of which must have room now.
    * @throws {StoreFull} if less than the reserve would stay free.
    */
-  async reserve(size: number): Promise<Disposable> {
-    const needed = spaceFor(size);
-    if (this.#isOld || this.#left < needed) await this.#measure();
-    if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
-    this.#left -= needed;
-    this.#promised += needed;
-    return { [Symbol.dispose]: () => void (this.#promised -= needed) };
+  async reserve(size: number): Promise<DiskReservation> {
+    let promised = spaceFor(Math.min(size, WINDOW));
+    await this.#require(spaceFor(size));
+    this.#left -= promised;
+    this.#promised += promised;
+    const takeMore = async (bytes: number) => {
+      const more = bytes * DISK_BYTES_PER_STORED_BYTE;
+      await this.#require(more);
+      this.#left -= more;
+    };
+    return {
+      track: async function* (body) {
+        let granted = WINDOW;
+        let received = 0;
+        for await (const piece of body) {
+          received += piece.byteLength;
+          // The bytes before are written by now: what was promised for them is for the next ones.
+          for (; granted < Math.min(received, size); granted += WINDOW) {
+            await takeMore(Math.min(WINDOW, size - granted));
+          }
+          yield piece;
+        }
+      },
+      [Symbol.dispose]: () => {
+        this.#promised -= promised;
+        promised = 0;
+      },
+    };
   }
 
-  /** Returns whether there is no room for an upload of `size` bytes, so that free pages are wanted back soon. */
+  async #require(needed: number): Promise<void> {
+    if (this.#isOld || this.#left < needed) await this.#measure();
+    if (this.#left >= needed) return;
+    this.#wanted = Math.max(needed, this.#lately);
+    this.#wantedAt = performance.now();
+    throw new StoreFull("The disk has no room but its reserve");
+  }
+
+  /**
+   * Returns whether there is no room for an upload of `size` bytes, or for one that was refused lately, so that free pages
+   * are wanted back soon.
+   */
   async isShort(size: number): Promise<boolean> {
     await this.#measure();
-    return this.#left < spaceFor(size);
+    return this.#left < Math.max(spaceFor(size), this.#lately);
+  }
+
+  get #lately(): number {
+    return performance.now() - this.#wantedAt < WANTED_FOR ? this.#wanted : 0;
   }
 
   get #isOld(): boolean {

@@ -7,12 +7,12 @@ const withFree = (free: number, reserve: number, needs: DiskNeeds = {}) =>
   new DiskSpace(() => Promise.resolve(free), reserve, needs);
 
 Deno.test("Uploads get the free space beyond the reserve, at twice their size", async () => {
-  const disk = withFree(100 * MIB, 40 * MIB);
-  const room = await disk.reserve(29 * MIB);
+  const disk = withFree(64 * MIB, 40 * MIB);
+  const room = await disk.reserve(11 * MIB);
   await assertRejects(() => disk.reserve(MIB), StoreFull);
   room[Symbol.dispose]();
-  await assertRejects(() => disk.reserve(30 * MIB), StoreFull);
-  await disk.reserve(29 * MIB);
+  await assertRejects(() => disk.reserve(12 * MIB), StoreFull);
+  await disk.reserve(11 * MIB);
   const full = withFree(40 * MIB - 1, 40 * MIB);
   await assertRejects(() => full.reserve(0), StoreFull);
   assertEquals(await full.isShort(0), true);
@@ -29,12 +29,67 @@ Deno.test("An empty upload reserves space for its records", async () => {
 });
 
 Deno.test("Reserved space stays reserved until the upload ends", async () => {
-  const disk = withFree(100 * MIB, 0);
-  const rooms = [await disk.reserve(20 * MIB), await disk.reserve(20 * MIB)];
-  for (let i = 0; i < 3; i++) await assertRejects(() => disk.reserve(20 * MIB), StoreFull);
-  assertEquals([await disk.isShort(5 * MIB), await disk.isShort(11 * MIB)], [false, true]);
+  const disk = withFree(70 * MIB, 0);
+  const rooms = [await disk.reserve(14 * MIB), await disk.reserve(14 * MIB)];
+  assertEquals([await disk.isShort(5 * MIB), await disk.isShort(8 * MIB)], [false, true]);
+  for (let i = 0; i < 3; i++) await assertRejects(() => disk.reserve(14 * MIB), StoreFull);
   rooms[0]?.[Symbol.dispose]();
-  await disk.reserve(20 * MIB);
+  await disk.reserve(14 * MIB);
+});
+
+Deno.test("After a refusal the disk is short until there is room for what was refused", async () => {
+  let free = 100 * MIB;
+  const disk = new DiskSpace(() => Promise.resolve(free), 0);
+  assertEquals(await disk.isShort(10 * MIB), false);
+  await assertRejects(() => disk.reserve(60 * MIB), StoreFull);
+  await assertRejects(() => disk.reserve(55 * MIB), StoreFull);
+  assertEquals(await disk.isShort(10 * MIB), true);
+  free = 121 * MIB;
+  assertEquals(await disk.isShort(10 * MIB), false);
+});
+
+Deno.test("Bytes that are announced and never sent take no space from others", async () => {
+  const disk = withFree(11 * 1024 * MIB, 0);
+  for (let i = 0; i < 10; i++) await disk.reserve(5 * 1024 * MIB);
+  await disk.reserve(10 * MIB);
+  await assertRejects(() => disk.reserve(6 * 1024 * MIB), StoreFull);
+});
+
+/** A body of pieces of 1 MiB, each of which takes space on the disk once it was taken. */
+async function* body(count: number, onWritten: () => void) {
+  for (let i = 0; i < count; i++) {
+    yield await Promise.resolve(new Uint8Array(MIB));
+    onWritten();
+  }
+}
+
+Deno.test("A large body gets the space for its next bytes while it is written", async () => {
+  let free = 1000 * MIB;
+  const disk = new DiskSpace(() => Promise.resolve(free), 0);
+  using room = await disk.reserve(400 * MIB);
+  for await (const _ of room.track(body(400, () => free -= 2 * MIB))) {
+    assertEquals(await disk.isShort((free - 33 * MIB) / 2), false);
+    assertEquals(await disk.isShort((free - 31 * MIB) / 2), true);
+  }
+  assertEquals(free, 200 * MIB);
+  room[Symbol.dispose]();
+  assertEquals([await disk.isShort(99 * MIB), await disk.isShort(100 * MIB)], [false, true]);
+});
+
+Deno.test("A large body ends when others have taken the space for the rest of it", async () => {
+  let free = 300 * MIB;
+  const disk = new DiskSpace(() => Promise.resolve(free), 100 * MIB);
+  using room = await disk.reserve(99 * MIB);
+  let received = 0;
+  const receive = async () => {
+    // The disk is measured once a second, so here nothing of it would be noticed.
+    for await (const _ of room.track(body(99, () => free -= 4 * MIB))) {
+      received++;
+      await disk.isShort(0);
+    }
+  };
+  await assertRejects(receive, StoreFull);
+  assertEquals([received, free], [48, 108 * MIB]);
 });
 
 Deno.test("The growth of the store's file and the missing ballast stay free", async () => {

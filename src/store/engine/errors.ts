@@ -17,6 +17,7 @@
  * | `UploadRefused`, `TooManyOpenUploads` | of the state of an upload, or of their number |
  * | `TooManyLinks` | of their number |
  * | `QuotaExceeded` | the project's quota is used up |
+ * | `S3KeysUnavailable` | there is no key to encrypt the secrets of S3 keys with |
  *
  * | The operator is told | that |
  * | --- | --- |
@@ -197,6 +198,11 @@ export class QuotaExceeded extends Error {
         `delete files, empty the trash, abort open uploads or ask the administrator for more; ${outcome}`,
     );
   }
+}
+
+/** The secrets of S3 keys cannot be encrypted or decrypted. */
+export class S3KeysUnavailable extends Error {
+  override readonly name = "S3KeysUnavailable";
 }
 
 // The operator is told.

@@ -8,6 +8,8 @@ export const EVENTS = [
   "drive.deleted",
   "key.created",
   "key.revoked",
+  "s3_key.created",
+  "s3_key.revoked",
   "app.created",
   "app.changed",
   "app.deleted",
@@ -31,7 +33,7 @@ export interface EventRecord {
   /** Milliseconds since 1970. */
   at: number;
   event: EventName;
-  /** The prefix of a project key, `admin` or `command line`. */
+  /** The prefix of a project key, the id of an S3 key, `admin` or `command line`. */
   by: string;
   /** The client's address; empty without a client. */
   address: string;

@@ -141,6 +141,11 @@ export const keys = {
   /** The hour in which a project key was last used, in milliseconds since 1970. */
   projectKeyUse: (hash: string): Deno.KvKey => ["project_key_use", hash],
 
+  /** An S3 key by its access key id, its place in the list of its project, and the hour of its last use. */
+  s3Key: (id: string): Deno.KvKey => ["s3_key", id],
+  s3KeyOf: (project: string, id: string): Deno.KvKey => ["s3_key_of", project, id],
+  s3KeyUse: (id: string): Deno.KvKey => ["s3_key_use", id],
+
   /** The record of an application. */
   app: (project: string, app: string): Deno.KvKey => ["app", project, app],
 
@@ -235,6 +240,7 @@ export const prefixes = {
   projects: (): Deno.KvKey => ["project"],
   projectKeys: (): Deno.KvKey => ["project_key"],
   projectKeyPrefixes: (project: string): Deno.KvKey => ["project_key_prefix", project],
+  s3KeysOf: (project: string): Deno.KvKey => ["s3_key_of", project],
   apps: (project: string): Deno.KvKey => ["app", project],
   appKeyNames: (project: string, ...app: string[]): Deno.KvKey => ["app_key_name", project, ...app],
   appKeyPrefixes: (project: string, ...app: string[]): Deno.KvKey => [

@@ -11,7 +11,10 @@ export const MAX_DEFAULT_MEMORY_BUDGET = 512 * MIB;
 const DEFAULT_SHARE = 1 / 4;
 
 /** Division of the budget. The shares add up to 1. */
-const SHARES = { uploads: 3 / 8, downloads: 3 / 8, caches: 1 / 8, json: 1 / 8 } as const;
+const SHARES = { uploads: 3 / 8, downloads: 5 / 16, caches: 3 / 16, json: 1 / 8 } as const;
+
+/** The share of the caches that is for chunks of large files. The rest is for small files. */
+const CHUNKS_SHARE = 1 / 3;
 
 /** Requests that may wait for memory of one part; each holds little more than its headers. */
 const MAX_WAITING = 1000;
@@ -49,7 +52,10 @@ export class MemoryBudget {
   readonly downloads: MemoryPart;
   /** JSON bodies of requests, and large JSON answers. */
   readonly json: MemoryPart;
-  readonly caches: CacheMemory;
+  /** Small files. */
+  readonly smallFiles: CacheMemory;
+  /** Chunks of large files. */
+  readonly chunks: CacheMemory;
 
   /** @param bytes At least `MIN_MEMORY_BUDGET`. */
   constructor(bytes: number, { maxWait = 0 }: MemoryBudgetOptions = {}) {
@@ -59,7 +65,10 @@ export class MemoryBudget {
     this.uploads = part("uploads");
     this.downloads = part("downloads");
     this.json = part("json");
-    this.caches = { limit: Math.floor(bytes * SHARES.caches), used: 0 };
+    const caches = Math.floor(bytes * SHARES.caches);
+    const chunks = Math.floor(caches * CHUNKS_SHARE);
+    this.smallFiles = { limit: caches - chunks, used: 0 };
+    this.chunks = { limit: chunks, used: 0 };
   }
 
   /** Returns the use of each part. */
@@ -70,8 +79,10 @@ export class MemoryBudget {
       used: part.used,
       refused: part.refused,
     }));
-    const { limit, used } = this.caches;
-    return [...parts, { part: "caches", budget: limit, used, refused: 0 }];
+    const { smallFiles, chunks } = this;
+    const budget = smallFiles.limit + chunks.limit;
+    const used = smallFiles.used + chunks.used;
+    return [...parts, { part: "caches", budget, used, refused: 0 }];
   }
 }
 

@@ -4,6 +4,9 @@
  * @module
  */
 import type { KeyLimits } from "../../rules/rights.ts";
+import type { ObjectChecksum, ObjectMetadata } from "./s3_records.ts";
+
+export type * from "./s3_records.ts";
 
 /** Size of one value of Deno KV (its limit), and therefore of one chunk of a file, in bytes. */
 export const CHUNK_SIZE = 65_536;
@@ -57,6 +60,14 @@ export interface FileRecord {
   bytes?: string;
   /** Set from the first copy on: `keys.references` counts the records that share the bytes. */
   shared?: true;
+  /**
+   * The entity tag that S3 clients expect: the MD5 of the bytes in hex or, of a file made of parts, the MD5 of their
+   * MD5s, a dash and their number.
+   */
+  md5Tag?: string;
+  /** The checksum that the sender chose. */
+  checksum?: ObjectChecksum;
+  object?: ObjectMetadata;
 }
 
 /** Returns the version that the bytes of a file are stored under. */
@@ -78,7 +89,11 @@ export interface UploadSession {
   mtime?: number;
   /** How long the file exists, in milliseconds from its completion on. */
   lifetime?: number;
-  /** Of a completed upload: the deadline that its file got, in milliseconds since 1970. */
+  object?: ObjectMetadata;
+  /** The checksum that the file will have. */
+  checksum?: Pick<ObjectChecksum, "algorithm" | "type">;
+  /** Of a completed upload: the version that its file got, and its deadline, in milliseconds since 1970. */
+  fileVersion?: string;
   fileExpires?: number;
   created: number;
   /** End of the session, in milliseconds since 1970. */
@@ -107,12 +122,20 @@ export interface PartRecord {
   sha256: string;
   /** Content type sent with the part. */
   type?: string;
+  /** MD5 of the bytes, in hex. */
+  md5?: string;
+  /** In base64, by the algorithm of the session. */
+  checksum?: string;
+  /** When it was stored, in milliseconds since 1970. */
+  modified?: number;
 }
 
 /** Consecutive parts of a file. The last element of the page's key is the offset of the first one in the file. */
 export interface ManifestPage {
   versions: string[];
   sizes: number[];
+  /** The parts' checksums of S3 in base64, if all parts have one and a transaction has room for them. */
+  checksums?: string[];
 }
 
 /** Damage in the bytes of a version of a file. */
@@ -178,8 +201,8 @@ export type Garbage =
     | { kind: "reference"; version: string; size: number; layout: Layout }
     /** An expired or aborted session, its parts and their bytes. */
     | { kind: "upload"; id: string }
-    /** The part entries of a completed upload, whose bytes belong to the file. */
-    | { kind: "parts"; id: string }
+    /** The part entries of a completed upload. Their bytes belong to the file, except those of the unused ones. */
+    | { kind: "parts"; id: string; unused?: number[] }
     /** An item of the trash at its deadline. */
     | { kind: "trash"; id: string }
     /** The items of a project that were in the trash before an id. */

@@ -9,13 +9,14 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
-import type { FileRecord, Place } from "../engine/records.ts";
+import { type FileRecord, type Place, placeId } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
-import { type OnExpired, setExpiry } from "./expiry.ts";
+import { changeFile, type OnExpired, setExpiry } from "./expiry.ts";
 import {
   copiedRecord,
+  type FileDescription,
   isPresent,
   movedRecord,
   type RecentDeletions,
@@ -36,13 +37,17 @@ export interface CopyRequest {
   overwrite: boolean;
   /** Decides on the source's current version. */
   condition: WriteCondition;
+  /** Decides on the target's, of which there may be none. */
+  targetCondition?: WriteCondition | undefined;
+  /** What a copy says about itself; what its source says unless given. */
+  replace?: FileDescription | undefined;
 }
 
 /**
- * `absent`: there is no source. `refused`: the condition does not hold. `taken`: the target exists and is not to be
- * replaced.
+ * The record of the target, or why there is none. `absent`: there is no source. `refused`: a condition does not hold.
+ * `taken`: the target exists and is not to be replaced.
  */
-export type CopyOutcome = "done" | "absent" | "refused" | "taken";
+export type CopyOutcome = FileRecord | "absent" | "refused" | "taken";
 
 type Stored = Deno.KvEntry<FileRecord>;
 type Current = Deno.KvEntryMaybe<FileRecord>;
@@ -54,6 +59,7 @@ export class Copies {
   readonly #quotas: Quotas;
   readonly #recentDeletions: RecentDeletions;
   readonly #onExpired: OnExpired;
+  readonly #parts: { db: Database; projects: ProjectCache; onExpired: OnExpired };
 
   constructor(
     db: Database,
@@ -69,17 +75,23 @@ export class Copies {
     this.#quotas = quotas;
     this.#recentDeletions = recentDeletions;
     this.#onExpired = onExpired;
+    this.#parts = { db, projects, onExpired };
   }
 
   /**
-   * Copies or moves a file whose source and target differ.
+   * Copies or moves a file. Source and target differ, unless a copy replaces what the file says about itself: that makes
+   * a new version.
    *
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the target's drive is being deleted.
    * @throws {QuotaExceeded} if the project would have too many bytes.
    */
   async run(kind: CopyKind, request: CopyRequest): Promise<CopyOutcome> {
-    const { from, to, overwrite, condition } = request;
+    const { from, to, overwrite, condition, targetCondition = () => true, replace } = request;
+    if (replace !== undefined && placeId(from) === placeId(to)) {
+      const both: WriteCondition = (current) => condition(current) && targetCondition(current);
+      return await changeFile(this.#parts, to, { replace }, both);
+    }
     const begun = await this.#projects.requireWritable(to);
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const project = tries === 0 ? begun : await this.#projects.requireWritable(to, begun);
@@ -91,15 +103,20 @@ export class Copies {
         return "absent";
       }
       if (!condition(validators(source.value))) return "refused";
-      if (target.value !== null && isPresent(target.value, now) && !overwrite) return "taken";
+      const replaced = target.value !== null && isPresent(target.value, now)
+        ? validators(target.value)
+        : undefined;
+      if (!targetCondition(replaced)) return "refused";
+      if (replaced !== undefined && !overwrite) return "taken";
       const operation = new Operation().share(project.unchanged)
         .check(source.key, source.versionstamp)
         .check(target.key, target.versionstamp);
-      const more = this.#addChanges(operation, kind, { project, from, to, source, target });
+      const files = { from, to, source, target, replace };
+      const { more, record } = this.#addChanges(operation, kind, project, files);
       const growth = { more, moves: from.drive !== to.drive };
       if ((await this.#quotas.commit(project, to, operation, growth)).ok) {
         if (kind === "move") this.#recentDeletions.add(from);
-        return "done";
+        return record;
       }
       this.#projects.forget(to.project);
     }
@@ -110,18 +127,16 @@ export class Copies {
     return await this.#db.reads.get<[FileRecord, FileRecord]>([keys.file(from), keys.file(to)]);
   }
 
-  /** Returns by how many bytes the project grows. */
+  /** Returns the record of the target, and by how many bytes the project grows. */
   #addChanges(
     operation: Operation,
     kind: CopyKind,
-    { project, from, to, source, target }: {
-      project: CachedProject;
-      from: Place;
-      to: Place;
+    project: CachedProject,
+    { from, to, source, target, replace }: Pick<CopyRequest, "from" | "to" | "replace"> & {
       source: Stored;
       target: Current;
     },
-  ): number {
+  ): { record: FileRecord; more: number } {
     const { value } = source;
     let more = 0;
     let record: FileRecord;
@@ -129,6 +144,7 @@ export class Copies {
       record = copiedRecord(
         { ...value, ...shareBytes(operation, source.key, value) },
         target.value,
+        replace,
       );
     } else {
       record = movedRecord(value, target.value, this.#recentDeletions.has(to));
@@ -141,6 +157,6 @@ export class Copies {
     more += countUsage(operation, to, target.value, record);
     if (target.value !== null) more += retire(operation, project, to, target.value, "replaced");
     if (record.sha256 === undefined) operation.set(keys.undigested(to), record.version);
-    return more;
+    return { record, more };
   }
 }

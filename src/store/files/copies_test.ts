@@ -13,7 +13,7 @@ import {
   type TestStore,
 } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
-import type { CopyKind, CopyOutcome } from "./copies.ts";
+import type { CopyKind, CopyRequest } from "./copies.ts";
 
 const ALWAYS = { overwrite: true, condition: () => true };
 
@@ -22,11 +22,15 @@ async function run(
   kind: CopyKind,
   from: string | Place,
   to: string | Place,
-  options: Partial<typeof ALWAYS> = {},
-): Promise<CopyOutcome> {
+  options: Partial<CopyRequest> = {},
+): Promise<string> {
   const [source, target] = [from, to].map((it) => typeof it === "string" ? place(it) : it);
   assert(source !== undefined && target !== undefined);
-  return await store.files.copies.run(kind, { from: source, to: target, ...ALWAYS, ...options });
+  const request = { from: source, to: target, ...ALWAYS, ...options };
+  const outcome = await store.files.copies.run(kind, request);
+  if (typeof outcome === "string") return outcome;
+  assertEquals(await store.files.stat(target), outcome);
+  return "done";
 }
 
 async function users({ db }: TestStore, name: string): Promise<number> {

@@ -22,7 +22,13 @@ import {
   type Usage,
 } from "../quotas/usage.ts";
 import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
-import { isPresent, retypedRecord, validators, type WriteCondition } from "./file_record.ts";
+import {
+  type FileDescription,
+  isPresent,
+  redescribedRecord,
+  validators,
+  type WriteCondition,
+} from "./file_record.ts";
 
 /** What decides about the entry in the index. */
 type Expiring = Pick<FileRecord, "version" | "expires" | "size">;
@@ -153,6 +159,8 @@ export interface FileChanges {
   lifetime?: number | null | undefined;
   /** The content type. */
   type?: string | undefined;
+  /** The content type, and what S3 callers keep with the file. It makes a new version in any case. */
+  replace?: FileDescription | undefined;
 }
 
 /**
@@ -202,10 +210,13 @@ export async function changeFile(
   });
 }
 
-function changedRecord(current: FileRecord, { lifetime, type }: FileChanges): FileRecord {
-  const record = type === undefined || type === current.type
-    ? current
-    : retypedRecord(current, type);
+function changedRecord(
+  current: FileRecord,
+  { lifetime, type = current.type, replace }: FileChanges,
+): FileRecord {
+  const isSame = replace === undefined && type === current.type;
+  const description = replace ?? { type, object: current.object };
+  const record = isSame ? current : redescribedRecord(current, description);
   if (lifetime === undefined) return record;
   const { expires: _, ...lasting } = record;
   return lifetime === null ? lasting : { ...lasting, expires: Date.now() + lifetime };

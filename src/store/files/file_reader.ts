@@ -7,8 +7,10 @@
  */
 import { crc32 } from "node:zlib";
 import type { ByteRange } from "../../rules/byte_range.ts";
+import { ChunkCache } from "../bytes/chunk_cache.ts";
 import { ChecksumReader, contentProblem } from "../bytes/checksums.ts";
 import { crcOfChunks } from "../bytes/crc32.ts";
+import { listManifest, type NumberedRange } from "../bytes/manifest.ts";
 import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
 import { readRange } from "../bytes/read_range.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
@@ -42,6 +44,7 @@ export class FileReader {
   readonly #projects: ProjectCache;
   readonly #openVersions: OpenVersions;
   readonly #smallFiles: SmallFileCache;
+  readonly #chunks: ChunkCache;
   readonly #readAheads: ReadAheads;
   readonly #wholeFiles: WholeFiles;
   readonly #onDamage: OnDamage;
@@ -55,7 +58,8 @@ export class FileReader {
     this.#openVersions = openVersions;
     this.#onDamage = onDamage;
     this.#onExpired = onExpired;
-    this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
+    this.#smallFiles = new SmallFileCache(db.changes, memory.smallFiles);
+    this.#chunks = new ChunkCache(memory.chunks);
     this.#readAheads = new ReadAheads(memory.downloads);
     this.#wholeFiles = new WholeFiles(db.chunks);
   }
@@ -103,6 +107,21 @@ export class FileReader {
     if (found === undefined) return undefined;
     if (isPresent(found.record, Date.now())) return this.#opened(place, found);
     return this.#onExpired(place, found.record).then(() => undefined);
+  }
+
+  /**
+   * Returns the parts that a file is made of. A file that was not made of parts has one.
+   *
+   * @param from The number of the first one, from 1 on.
+   */
+  async parts(
+    record: FileRecord,
+    { from, limit }: { from: number; limit: number },
+  ): Promise<NumberedRange[]> {
+    if (record.layout.kind === "manifest") {
+      return await listManifest(this.#db.reader, bytesVersion(record), { from, limit });
+    }
+    return from > 1 || limit < 1 ? [] : [{ part: 1, start: 0, size: record.size }];
   }
 
   /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */
@@ -180,7 +199,8 @@ export class FileReader {
       if (shared === undefined) ahead = used;
       // The file may have been closed during the wait for memory.
       if (isClosed) close();
-      const source = { reader, reads, chunks, checksums, ahead: used, onDamage };
+      const cache = shared === undefined ? this.#chunks : undefined;
+      const source = { reader, reads, chunks, cache, checksums, ahead: used, onDamage };
       return readRange(source, place, record, content, range);
     };
     const crc = async () => {
@@ -192,7 +212,11 @@ export class FileReader {
         throw error;
       }
     };
-    return { record, content, read, crc32: crc, close, [Symbol.dispose]: close };
+    const release = (piece: Uint8Array<ArrayBuffer>) => {
+      // Buffers that wait for the garbage collector take more memory and time.
+      if (!this.#chunks.isShared(piece)) piece.buffer.transfer(0);
+    };
+    return { record, content, read, release, crc32: crc, close, [Symbol.dispose]: close };
   }
 
   #noteDamage(place: Place, version: string, error: StoreDamaged): void {

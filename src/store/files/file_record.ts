@@ -5,11 +5,23 @@
  */
 import type { Validators } from "../../rules/preconditions.ts";
 import { DAY, SECOND } from "../../rules/units.ts";
-import { bytesVersion, type FileRecord, type Place, placeId } from "../engine/records.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  type ObjectMetadata,
+  type Place,
+  placeId,
+} from "../engine/records.ts";
 import { newVersion } from "../bytes/versions.ts";
 
 /** The content of a new version, before it is published. */
-export type Draft = Pick<FileRecord, "size" | "type" | "mtime" | "layout" | "bytes" | "sha256">;
+export type Draft = Pick<
+  FileRecord,
+  "size" | "type" | "mtime" | "layout" | "bytes" | "sha256" | "md5Tag" | "checksum" | "object"
+>;
+
+/** What S3 callers compare the bytes of a file with. */
+export type FileTags = Pick<FileRecord, "md5Tag" | "checksum">;
 
 /**
  * Returns whether a file exists at a time, in milliseconds since 1970. From its deadline on an expired file is absent,
@@ -24,8 +36,8 @@ export type WriteCondition = (current: Validators | undefined) => boolean;
 
 /** Returns what conditional requests compare. */
 export function validators(record: FileRecord): Validators {
-  const { version, modified, sameSecond } = record;
-  return { etag: version, modified, dateIsStrong: sameSecond === undefined };
+  const { version, modified, sameSecond, md5Tag } = record;
+  return { etag: version, tag: md5Tag, modified, dateIsStrong: sameSecond === undefined };
 }
 
 /**
@@ -55,9 +67,18 @@ export function newRecord(
   };
 }
 
-/** Returns the record of a version with the same bytes and another content type. */
-export function retypedRecord(record: FileRecord, type: string): FileRecord {
-  const { sameSecond: _, ...kept } = record;
+/** What a file says about itself beside its bytes. */
+export interface FileDescription {
+  type: string;
+  object?: ObjectMetadata | undefined;
+}
+
+/** Returns the record of a version with the same bytes and another description. */
+export function redescribedRecord(
+  record: FileRecord,
+  { type, object }: FileDescription,
+): FileRecord {
+  const { sameSecond: _, object: _replaced, ...kept } = record;
   const modified = modifiedAfter(record);
   const sameSecond = secondOf(record.modified) === secondOf(modified);
   return {
@@ -66,22 +87,29 @@ export function retypedRecord(record: FileRecord, type: string): FileRecord {
     type,
     modified,
     bytes: bytesVersion(record),
+    ...(object === undefined ? {} : { object }),
     ...(sameSecond ? { sameSecond } : {}),
   };
 }
 
-/** Returns the record of a copy, which does not expire. It is created now, also in place of a file. */
+/**
+ * Returns the record of a copy, which does not expire. It is created now, also in place of a file.
+ *
+ * @param replace What it says about itself, if that is not what its source says.
+ */
 export function copiedRecord(
-  { size, type, mtime, sha256, layout, bytes, shared }: FileRecord,
+  { version: _, created: _c, modified: _m, expires: _e, sameSecond: _s, ...kept }: FileRecord,
   replaced: FileRecord | null,
+  replace?: FileDescription,
 ): FileRecord {
-  const draft: Draft = { size, type, layout, ...(sha256 === undefined ? {} : { sha256 }) };
-  const record = newRecord(draft, replaced, false);
+  const { shared, ...draft } = kept;
+  const { type, object } = replace ?? draft;
+  delete draft.object;
+  const described = { ...draft, type, ...(object === undefined ? {} : { object }) };
+  const record = newRecord(described, replaced, false);
   return {
     ...record,
     created: record.modified,
-    ...(mtime === undefined ? {} : { mtime }),
-    ...(bytes === undefined ? {} : { bytes }),
     ...(shared === undefined ? {} : { shared }),
   };
 }

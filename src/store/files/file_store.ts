@@ -15,7 +15,13 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
-import { type FileRecord, type Place, placeId, type ProjectRecord } from "../engine/records.ts";
+import {
+  type FileRecord,
+  type ObjectMetadata,
+  type Place,
+  placeId,
+  type ProjectRecord,
+} from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
@@ -23,18 +29,31 @@ import { Copies } from "./copies.ts";
 import { setExpiry } from "./expiry.ts";
 import {
   type Draft,
+  type FileTags,
   NewNames,
   newRecord,
   RecentDeletions,
   validators,
   type WriteCondition,
 } from "./file_record.ts";
-import { abandon, type BodyReceiver, type Received } from "../bytes/receive.ts";
+import { abandon, type Accept, type BodyReceiver, type Received } from "../bytes/receive.ts";
 import { FileReader, type ReaderParts } from "./file_reader.ts";
 import { retire } from "./trash.ts";
 
 /** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
 export type Published = FileRecord | "refused" | "stale";
+
+/** How a body becomes a file: see `put`. */
+export interface PutOptions {
+  type: string;
+  mtime?: number | undefined;
+  lifetime?: number | undefined;
+  object?: ObjectMetadata | undefined;
+  announced?: number | undefined;
+  maxSize?: number | undefined;
+  condition: WriteCondition;
+  accept: Accept<FileTags>;
+}
 
 /** The entry of a file's record. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
@@ -63,11 +82,14 @@ export class FileStore extends FileReader {
   /**
    * Stores a file from one body. The name shows the previous version until all of the new one is on disk.
    *
-   * @param body At most `MAX_PAYLOAD` bytes. If it throws, nothing has changed and its error is thrown.
+   * @param body At most `maxSize` bytes. If it throws, nothing has changed and its error is thrown.
    * @param options.mtime When the caller's own copy was last modified, in milliseconds since 1970.
    * @param options.lifetime How long the file exists, in milliseconds; for ever unless given.
+   * @param options.object What S3 callers keep with the file.
    * @param options.announced Size of the body, if known.
-   * @param options.accept Called with the digest before the file is visible. If it throws, nothing has changed.
+   * @param options.maxSize Bytes that the body has at most: `MAX_PAYLOAD` unless given.
+   * @param options.accept Called with the digest before the file is visible. If it throws, nothing has changed. It may
+   *   return what S3 callers compare the file with.
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the drive is being deleted, before or after the body is read.
    * @throws {QuotaExceeded} before or after the body is read.
@@ -76,19 +98,12 @@ export class FileStore extends FileReader {
   async put(
     place: Place,
     body: AsyncIterable<Uint8Array>,
-    { announced, accept, ...options }: {
-      type: string;
-      mtime?: number | undefined;
-      lifetime?: number | undefined;
-      announced?: number | undefined;
-      condition: WriteCondition;
-      accept: (received: Received) => void | Promise<void>;
-    },
+    { announced, maxSize, accept, ...options }: PutOptions,
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.requireWritable(place);
-    const write = { begun, replaced: keys.file(place), announced, accept };
-    return await this.#bodies.receive(place, write, body, async (received) => {
-      const record = await this.#publishReceived(place, received, { ...options, begun });
+    const write = { begun, replaced: keys.file(place), announced, maxSize, accept };
+    return await this.#bodies.receive(place, write, body, async (received, tags) => {
+      const record = await this.#publishReceived(place, received, { ...options, tags, begun });
       if (record === "refused") await abandon(received);
       return record;
     });
@@ -97,13 +112,9 @@ export class FileStore extends FileReader {
   async #publishReceived(
     place: Place,
     { size, sha256, bytes }: Received,
-    { type, mtime, ...options }: {
-      type: string;
-      mtime?: number | undefined;
-      lifetime?: number | undefined;
-      condition: WriteCondition;
-      begun: CachedProject;
-    },
+    { type, mtime, object, tags, ...options }:
+      & Pick<PutOptions, "type" | "mtime" | "lifetime" | "object" | "condition">
+      & { tags: FileTags | undefined; begun: CachedProject },
   ): Promise<FileRecord | "refused"> {
     const isInline = bytes.kind === "inline";
     const draft: Draft = {
@@ -113,6 +124,8 @@ export class FileStore extends FileReader {
       ...(mtime === undefined ? {} : { mtime }),
       layout: { kind: bytes.kind },
       ...(isInline ? {} : { bytes: bytes.version }),
+      ...tags,
+      ...(object === undefined ? {} : { object }),
     };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const published = await this.publish(place, draft, options, (op, version) => {
@@ -192,8 +205,11 @@ export class FileStore extends FileReader {
     return hasProject && now.versionstamp === file.versionstamp;
   }
 
-  /** Deletes a file. Returns whether it existed. */
-  async delete(place: Place): Promise<boolean> {
+  /** Deletes a file. Returns whether it existed, or "refused" if its version does not meet the condition. */
+  async delete(
+    place: Place,
+    condition: WriteCondition = () => true,
+  ): Promise<boolean | "refused"> {
     return await this.#locks.run(placeId(place), async () => {
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         const project = await this.#projects.find(place.project);
@@ -201,6 +217,7 @@ export class FileStore extends FileReader {
         const current = await this.readRecord(place);
         const record = await this.present(place, current.value);
         if (record === undefined) return false;
+        if (!condition(validators(record))) return "refused";
         // Also checks the project: it may have got a quota, which must count the freed bytes.
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)

@@ -8,10 +8,13 @@ export interface OpenFile extends Disposable {
   /**
    * Returns the bytes of a range, in pieces. Call it once.
    *
-   * @param ahead Memory to read into, which the caller disposes of; by default the file reserves some of its own.
+   * @param ahead Memory to read into, which the caller disposes of; by default the file reserves some of its own. The
+   *     pieces then belong to the caller.
    * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
    */
   read(range: ByteRange, ahead?: ReadAhead): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
+  /** Releases the memory of a piece at once, unless other downloads may use it. */
+  release(piece: Uint8Array<ArrayBuffer>): void;
   /**
    * Returns the CRC-32 of all bytes, which are not read for it.
    *

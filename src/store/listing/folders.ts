@@ -40,6 +40,13 @@ export class FolderStore {
     });
   }
 
+  /** Returns the marker of a folder; `undefined` if there is none. */
+  async get(place: Place): Promise<FolderRecord | undefined> {
+    if (await this.#projects.isHidden(place)) return undefined;
+    const { value } = await this.#db.reader.get<FolderRecord>(keys.folder(place));
+    return value ?? undefined;
+  }
+
   /** Returns a page of the markers of a drive in the order of their names' UTF-8 bytes. */
   async list(query: ListQuery): Promise<ListPage> {
     if (await this.#projects.isHidden(query)) return { entries: [], more: false };

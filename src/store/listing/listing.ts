@@ -127,7 +127,8 @@ function startAfterLast({ prefix, last }: ListQuery): string | undefined {
   return afterPrefix(directory);
 }
 
-function later(a: string, b: string): string {
+/** Returns the name that is listed later. */
+export function later(a: string, b: string): string {
   return compareNames(a, b) > 0 ? a : b;
 }
 
@@ -138,7 +139,7 @@ export function filesFrom(query: ListQuery, from: string): KeyRange | undefined 
 }
 
 /** Returns the same range of the markers of folders. */
-function foldersFrom(query: ListQuery, from: string): KeyRange | undefined {
+export function foldersFrom(query: ListQuery, from: string): KeyRange | undefined {
   const { project, drive, prefix } = query;
   return isEmptyFrom(query, from) ? undefined : ranges.folders(project, drive, prefix, from);
 }

@@ -47,6 +47,9 @@ const PAGE = 200;
 /** Items of the trash that one run deletes for a project without a trash. */
 const MAX_EMPTIED = 10_000;
 
+/** Entries that are deleted of a large one before small ones get their turn: some seconds. */
+const STEP = 20_000;
+
 /** Entries that may fail in one run: a damaged page of the store's file affects few of them, a failing disk all. */
 const MAX_FAILURES = 100;
 
@@ -91,11 +94,30 @@ export class GarbageCollector {
   }
 
   /**
-   * Deletes all garbage that is due. If some entries fail, the others are deleted, and the first failure is thrown.
+   * Deletes all garbage that is due. If some entries fail, the others are deleted, and the first failure is thrown. Large
+   * entries come last, and small ones that become due meanwhile go in between: a file may take an hour to delete.
    *
    * @param ahead Milliseconds to add to the present time.
    */
   async run(ahead = 0): Promise<void> {
+    const small = await this.#pass(ahead);
+    const failures = small.failures;
+    if (small.hasLarge && !this.#isStopped) {
+      const large = await this.#pass(ahead, async () => void await this.#pass(ahead));
+      failures.push(...large.failures);
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /**
+   * Goes through the garbage once.
+   *
+   * @param interlude Called between steps of large entries. Without it they are left out.
+   */
+  async #pass(
+    ahead: number,
+    interlude?: () => Promise<void>,
+  ): Promise<{ failures: unknown[]; hasLarge: boolean }> {
     await this.#takeOverLeases(ahead);
     const now = this.#clock.now() + ahead;
     // If the disk is short of space, replaced bytes go at once. Everything else keeps its time: see `#claim`.
@@ -103,24 +125,28 @@ export class GarbageCollector {
     const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
     const batch = new DeleteBatch(this.#db, this.#meter);
     const began = performance.now();
-    const failures: unknown[] = [];
-    for await (const page of this.#pages(due)) {
+    const passed = { failures: [] as unknown[], hasLarge: false };
+    for await (const all of this.#pages(due)) {
+      const page = interlude === undefined ? all.filter(({ value }) => !isLarge(value)) : all;
+      passed.hasLarge ||= page.length < all.length;
       const claims = await Promise.allSettled(page.map((entry) => this.#claim(entry, now)));
       for (const [i, entry] of page.entries()) {
         batch.isLate = now + performance.now() - began - Number(entry.key[1]) > LATE;
         try {
           const claim = claims[i];
           if (claim?.status === "rejected") throw claim.reason;
-          if (claim?.value !== undefined) await this.#delete(entry.key, claim.value, batch);
+          if (claim?.value !== undefined) {
+            await this.#delete(entry.key, claim.value, batch, interlude);
+          }
         } catch (error) {
           const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
-          if (concernsAll || failures.push(error) > MAX_FAILURES) throw error;
+          if (concernsAll || passed.failures.push(error) > MAX_FAILURES) throw error;
         }
-        if (this.#isStopped) return;
+        if (this.#isStopped) return passed;
       }
     }
     await batch.flush();
-    if (failures.length > 0) throw failures[0];
+    return passed;
   }
 
   /** Stops a run after its current batch. The next process continues there. */
@@ -128,10 +154,17 @@ export class GarbageCollector {
     this.#isStopped = true;
   }
 
-  async #delete(key: Deno.KvKey, value: Garbage, batch: DeleteBatch): Promise<void> {
+  async #delete(
+    key: Deno.KvKey,
+    value: Garbage,
+    batch: DeleteBatch,
+    interlude: () => Promise<void> = async () => {},
+  ): Promise<void> {
+    let deleted = 0;
     for await (const each of this.#keysOf(value)) {
       if (this.#isStopped) return;
       await batch.add(each);
+      if (++deleted % STEP === 0) await interlude();
     }
     // The journal entry goes last, so that the rest is found again after an interruption.
     if (!this.#isStopped) await batch.add(key, value.kind);
@@ -213,13 +246,15 @@ export class GarbageCollector {
   async *#keysOf(garbage: Garbage): AsyncGenerator<Deno.KvKey> {
     switch (garbage.kind) {
       case "chunks":
-        return yield* versionKeys(garbage.version, garbage.chunks);
+        return yield* this.#versionKeys(garbage.version, garbage.chunks);
       case "manifest":
         return yield* this.#manifestKeys(garbage.version);
       case "upload":
-        return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
-      case "parts":
-        return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
+        return yield* this.#partKeys(garbage, garbage.id, { hasBytes: () => true });
+      case "parts": {
+        const unused = new Set(garbage.unused);
+        return yield* this.#partKeys(garbage, garbage.id, { hasBytes: (part) => unused.has(part) });
+      }
       case "entry":
         return yield garbage.key;
       case "link":
@@ -230,6 +265,23 @@ export class GarbageCollector {
         // What the others stand for is deleted by now.
         return;
     }
+  }
+
+  /**
+   * Yields the keys of a version's bytes. Of many chunks only those that exist: the journal has the largest body that a
+   * writer might have sent, and an earlier run may have deleted some.
+   */
+  async *#versionKeys(version: string, chunks: number): AsyncGenerator<Deno.KvKey> {
+    if (chunks <= MAX_DELETED_ENTRIES) return yield* versionKeys(version, chunks);
+    const range = ranges.chunks(version, 0, chunks);
+    const edge = async (reverse: boolean) => {
+      const entries = this.#db.reader.list(range, { limit: 1, reverse });
+      for await (const { key } of entries) return Number(key.at(-1));
+      return -1;
+    };
+    // Writers commit chunks side by side, so some in between may be missing.
+    const existing = { from: Math.max(0, await edge(false)), to: await edge(true) + 1 };
+    yield* versionKeys(version, chunks, existing);
   }
 
   /** Yields the entries of all links that were made under a signing key. */
@@ -244,7 +296,7 @@ export class GarbageCollector {
     const pages = { prefix: prefixes.manifest(manifest) };
     for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
       for (const [i, version] of value.versions.entries()) {
-        yield* versionKeys(version, chunkCount(value.sizes[i] ?? 0));
+        yield* this.#versionKeys(version, chunkCount(value.sizes[i] ?? 0));
       }
       yield key;
     }
@@ -253,13 +305,30 @@ export class GarbageCollector {
   async *#partKeys(
     place: Garbage,
     id: string,
-    { withBytes }: { withBytes: boolean },
+    { hasBytes }: { hasBytes: (part: number) => boolean },
   ): AsyncGenerator<Deno.KvKey> {
     const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
     for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
-      if (withBytes) yield* versionKeys(value.version, chunkCount(value.size));
+      if (hasBytes(Number(key.at(-1)))) {
+        yield* this.#versionKeys(value.version, chunkCount(value.size));
+      }
       yield key;
     }
+  }
+}
+
+/** Returns whether an entry may stand for more than a step. */
+function isLarge(garbage: Garbage): boolean {
+  switch (garbage.kind) {
+    case "chunks":
+      return garbage.chunks > STEP;
+    case "manifest":
+    case "upload":
+    case "parts":
+    case "links":
+      return true;
+    default:
+      return false;
   }
 }
 

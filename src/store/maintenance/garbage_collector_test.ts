@@ -1,17 +1,20 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { HOUR } from "../../rules/units.ts";
+import { GIB, HOUR, MIB } from "../../rules/units.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { DiskSpace } from "../disk/disk_space.ts";
 import type { Outcome } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
+import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
-import { GARBAGE_GRACE } from "../bytes/garbage.ts";
+import { chunkCount } from "../bytes/chunks.ts";
+import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
+import { setManifest } from "../bytes/manifest.ts";
 import { ChunkWriter } from "../bytes/receive.ts";
 import { newVersion, OpenVersions } from "../bytes/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { assertKeys, keyKinds } from "../testing/entries.ts";
+import { assertKeys, countReads, deleteEntry, keyKinds, setEntry } from "../testing/entries.ts";
 import { put, read, upload } from "../testing/files.ts";
 import { enders, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
@@ -31,6 +34,65 @@ testOnAll(
     await bench.store.sweeper.sweep();
     assertEquals(await keyKinds(bench), { chunk: 30, pending: 1, lease: 1 });
     await sweepLater(bench);
+    await assertKeys(bench, {});
+  },
+);
+
+testOnAll("A dead writer costs what it has written, not what it might have", async (bench) => {
+  const version = newVersion();
+  const writer = new ChunkWriter(bench.db, place("a"), version, chunkCount(5 * GIB));
+  for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK_SIZE));
+  (await writer.finish("A".repeat(43) + "=")).end();
+  // An earlier run was interrupted, and a commit of the writer was lost.
+  for (const index of [0, 1, 2, 17]) await deleteEntry(bench.db, keys.chunk(version, index));
+  const reads = await countReads(bench, () => sweepLater(bench));
+  assert(reads < 40, `${reads} reads`);
+  await assertKeys(bench, {});
+});
+
+testOnAll("Bytes of 5 TiB are deleted at the cost of those that exist", async (bench) => {
+  const version = newVersion();
+  const part = () => ({ version: newVersion(), size: 5 * GIB, sha256: "" });
+  const parts = Array.from({ length: 1000 }, part);
+  const operation = new Operation();
+  setManifest(operation, version, parts);
+  addGarbage(operation, { kind: "manifest", ...place("a"), version }, 0);
+  await bench.db.commit(operation);
+  for (const [i, { version }] of parts.entries()) {
+    if (i % 200 === 0) await setEntry(bench.db, keys.chunk(version, 81_919), bytes(CHUNK_SIZE));
+  }
+  await sweepLater(bench);
+  await assertKeys(bench, {});
+});
+
+testOnAll(
+  "Small garbage that becomes due goes during the deletion of a large file",
+  async (bench) => {
+    const { db } = bench;
+    const version = newVersion();
+    const parts = Array.from({ length: 400 }, () => ({
+      ...{ version: newVersion(), size: 10 * MIB, sha256: "" },
+    }));
+    const operation = new Operation();
+    setManifest(operation, version, parts);
+    addGarbage(operation, { kind: "manifest", ...place("large"), version }, 0);
+    await db.commit(operation);
+    const left: number[] = [];
+    const { commitBulk } = db;
+    db.commitBulk = async (...args) => {
+      // A file is deleted while the large one is.
+      if (left.length === 0) {
+        await setEntry(db, keys.garbage(1, newVersion()), {
+          ...{ kind: "entry", ...place(""), key: keys.completedUpload("p", "d", "x") },
+        });
+      }
+      const entries = db.reader.list({ prefix: ["garbage", 1] });
+      left.push((await Array.fromAsync(entries)).length);
+      return await commitBulk.apply(db, args);
+    };
+    await bench.store.sweeper.sweep();
+    const from = left.lastIndexOf(1);
+    assert(from < left.length / 2, `It went in step ${from} of ${left.length}`);
     await assertKeys(bench, {});
   },
 );

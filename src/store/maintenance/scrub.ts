@@ -87,6 +87,8 @@ export class Scrub {
   /** Files that are being checked: at most one of a pass, and one urgent one. */
   #checks = 0;
   #batch = newBatch();
+  /** The pass that this process runs. */
+  #position: Position | undefined;
   /** The position of another process that runs the pass, and since when it has not changed. */
   #other: { versionstamp: string | null; since: number } | undefined;
 
@@ -164,6 +166,8 @@ export class Scrub {
       if (error instanceof Stopped) await position.save();
       else meter.scrubEnded(false);
       throw error;
+    } finally {
+      this.#position = undefined;
     }
   }
 
@@ -235,6 +239,7 @@ export class Scrub {
   /** Returns `false` if another process runs the pass. */
   async #checkAll(position: Position): Promise<boolean> {
     const { record } = position;
+    this.#position = position;
     this.#beginWork();
     const files = this.#db.diskReader.list<FileRecord>(ranges.filesFrom(record.last), {
       batchSize: RECORDS,
@@ -303,6 +308,8 @@ export class Scrub {
     await this.#sleep(Math.min(MAX_REST, Math.max(MIN_REST, REST_FACTOR * took)));
     const until = performance.now() + MAX_YIELD;
     while (this.#isBusy && performance.now() < until) await this.#sleep(YIELD_STEP);
+    // Other processes see by it that the pass goes on, also during a file that takes hours.
+    await this.#position?.saveIfDue();
     // A large file of a pass must not hold up the digests of new files.
     if (this.#isWoken) await this.checkUrgent();
     this.#batch = newBatch();
@@ -358,12 +365,12 @@ class Position {
 
   /** Stores it. Returns `false` if another process has changed it. */
   async save(): Promise<boolean> {
+    this.#savedAt = performance.now();
     const operation = new Operation()
       .check(this.#key, this.#versionstamp)
       .set(this.#key, this.record);
     const outcome = await this.#db.commit(operation);
     if (outcome.ok) this.#versionstamp = outcome.versionstamp;
-    this.#savedAt = performance.now();
     return outcome.ok;
   }
 

@@ -1,6 +1,8 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
+import type { CompletedUpload } from "../uploads/upload_store.ts";
 import { ANYWAY, bytes, inPieces, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
@@ -10,7 +12,8 @@ export async function put(
   name: string,
   data: Uint8Array,
 ): Promise<FileRecord> {
-  const record = await store.files.put(place(name), inPieces(data), ANYWAY);
+  const options = { ...ANYWAY, maxSize: Math.max(MAX_PAYLOAD, data.byteLength) };
+  const record = await store.files.put(place(name), inPieces(data), options);
   if (record === "refused") throw new Error("A write without a condition was refused");
   return record;
 }
@@ -60,4 +63,13 @@ export async function recordOf({ db }: TestStore, name: string): Promise<FileRec
   const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
   assert(value !== null);
   return value;
+}
+
+/** Asserts that an upload was completed, and the deadline that its file got. */
+export function assertCompleted(
+  outcome: CompletedUpload | "refused",
+  expires?: number | undefined,
+): void {
+  assert(outcome !== "refused");
+  assertEquals(outcome.expires, expires);
 }

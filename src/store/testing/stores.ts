@@ -1,3 +1,4 @@
+import { givenS3SecretKey } from "../accounts/s3_secrets.ts";
 import { Database } from "../engine/database.ts";
 import { openDatabase } from "../engine/database_file.ts";
 import { keys } from "../engine/keys.ts";
@@ -29,6 +30,9 @@ export interface Backend {
   use(work: (bench: TestStore) => Promise<void>): Promise<void>;
 }
 
+/** What encrypts the secrets of S3 keys in tests. */
+export const S3_SECRET_KEY = givenS3SecretKey(new Uint8Array(32).fill(7));
+
 /** Creates the project of `DRIVE`. */
 export async function addProject(db: Database, project = DRIVE.project): Promise<void> {
   await db.commit(new Operation().set(keys.project(project), { created: Date.now() }));
@@ -39,7 +43,7 @@ function fail(error: unknown): never {
 }
 
 async function useDatabase(db: Database, work: (bench: TestStore) => Promise<void>): Promise<void> {
-  const store = new Store(db, { onError: fail });
+  const store = new Store(db, { s3SecretKey: S3_SECRET_KEY, onError: fail });
   try {
     await addProject(db);
     await work({ store, db });
@@ -152,7 +156,7 @@ export function otherProcess(
   { db }: TestStore,
   onError: (error: unknown) => void = fail,
 ): TestStore {
-  return { db, store: new Store(db, { onError }) };
+  return { db, store: new Store(db, { s3SecretKey: S3_SECRET_KEY, onError }) };
 }
 
 /** Sweeps as `sweepLater` does, in another process, which does not know what this one is writing. */

@@ -4,28 +4,114 @@
  * @module
  */
 import { contentTypeOf } from "../../rules/content_type.ts";
-import type { PartSize } from "../../rules/payloads.ts";
+import { MAX_PARTS, type PartSize, partsProblem } from "../../rules/payloads.ts";
+import { KIB } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
-import { keys, prefixes } from "../engine/keys.ts";
+import { UploadRefused } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import type { MemoryPart } from "../engine/memory_budget.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
 import { ChecksumWriter, digest } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
-import type { Draft } from "../files/file_record.ts";
+import type { Draft, FileTags } from "../files/file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { totalSize } from "../bytes/manifest.ts";
 
 /** The record of a part with its number. */
 export type NumberedPart = PartRecord & PartSize;
 
-/** Returns the parts of an upload in ascending order. */
+/** What callers get to know of a part. */
+export type StoredPart = PartSize & Pick<PartRecord, "sha256" | "md5" | "checksum" | "modified">;
+
+/** What S3 callers compare the bytes of a part with. */
+export type PartTags = Pick<PartRecord, "md5" | "checksum">;
+
+/** The parts that make a file, in ascending order, and what S3 callers compare the file with. */
+export interface ChosenParts extends FileTags {
+  parts: readonly StoredPart[];
+}
+
+/** Chooses the parts of a file. What it throws leaves the upload open. */
+export type ChooseParts = (parts: readonly StoredPart[], session: UploadSession) => ChosenParts;
+
+/** Chooses parts 1 to n. @throws {UploadRefused} if one is missing or too small. */
+export function chooseAll(parts: readonly StoredPart[]): ChosenParts {
+  const problem = partsProblem(parts);
+  if (problem !== undefined) throw new UploadRefused("parts", problem);
+  return { parts };
+}
+
+/** Divides the parts of an upload into those that make the file and the others. */
+export function splitParts(
+  parts: readonly NumberedPart[],
+  chosen: readonly PartSize[],
+): { used: NumberedPart[]; unused: NumberedPart[] } {
+  const numbers = new Set(chosen.map(({ part }) => part));
+  const { used = [], unused = [] } = Object.groupBy(
+    parts,
+    ({ part }) => numbers.has(part) ? "used" : "unused",
+  );
+  // The pages of a manifest are found by the first bytes of their parts.
+  const empty = used.slice(0, -1).find(({ size }) => size === 0);
+  if (empty === undefined) return { used, unused };
+  const problem = `part ${empty.part} is empty; only the last part may be`;
+  throw new UploadRefused("parts", `Cannot complete the upload: ${problem}`);
+}
+
+/** Memory for a part that was read, in bytes (measured: 900). */
+const PART_MEMORY = KIB;
+
+/** Parts that are read at once. */
+const PARTS_BATCH = 1000;
+
+/** The parts of an upload, and the memory that they take. */
+export interface HeldParts extends Disposable {
+  parts: NumberedPart[];
+}
+
+/**
+ * Reads all parts of an upload within the memory budget: an upload can have 10,000 of one byte.
+ *
+ * @throws {MemoryExhausted}
+ */
+export async function holdParts(
+  db: Database,
+  memory: MemoryPart,
+  place: Place,
+  id: string,
+): Promise<HeldParts> {
+  const few = await readWithin(PARTS_BATCH + 1);
+  if (few.parts.length <= PARTS_BATCH) return few;
+  // Nothing is held while more is waited for.
+  few[Symbol.dispose]();
+  return await readWithin(MAX_PARTS);
+
+  async function readWithin(limit: number): Promise<HeldParts> {
+    const share = await memory.reserve(place.project, limit * PART_MEMORY);
+    try {
+      const parts = await listParts(db, place, id, { after: 0, limit });
+      return { parts, [Symbol.dispose]: () => share[Symbol.dispose]() };
+    } catch (error) {
+      share[Symbol.dispose]();
+      throw error;
+    }
+  }
+}
+
+/** Returns parts of an upload in ascending order. @param page The number behind which they begin, and how many they are. */
 export async function listParts(
   db: Database,
   { project, drive }: Place,
   id: string,
+  { after, limit }: { after: number; limit: number },
 ): Promise<NumberedPart[]> {
-  const selector = { prefix: prefixes.parts(project, drive, id) };
-  const entries = db.reader.list<PartRecord>(selector, { batchSize: 1000 });
+  const range = {
+    start: keys.part(project, drive, id, after + 1),
+    end: keys.part(project, drive, id, Infinity),
+  };
+  const batchSize = Math.min(limit, PARTS_BATCH);
+  const entries = db.reader.list<PartRecord>(range, { limit, batchSize });
   return await Array.fromAsync(
     entries,
     ({ key, value }) => ({ ...value, part: Number(key.at(-1)) }),
@@ -65,6 +151,7 @@ export function draftOf(
   place: Place,
   session: UploadSession,
   parts: readonly NumberedPart[],
+  { md5Tag, checksum }: FileTags,
 ): Draft {
   const [first] = parts;
   const type = session.type ?? first?.type ?? contentTypeOf(place.name);
@@ -75,6 +162,9 @@ export function draftOf(
     ...(session.mtime === undefined ? {} : { mtime: session.mtime }),
     ...(sha256 === undefined ? {} : { sha256 }),
     ...bytesOf(parts),
+    ...(md5Tag === undefined ? {} : { md5Tag }),
+    ...(checksum === undefined ? {} : { checksum }),
+    ...(session.object === undefined ? {} : { object: session.object }),
   };
 }
 

@@ -78,6 +78,33 @@ export async function findOpenSession(
   throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
 }
 
+/** Returns the session of an upload that begins. */
+export function newSession(
+  { name }: Place,
+  number: number,
+  ttl: number,
+  { type, ...attributes }: { type: string | undefined } & Omit<Partial<UploadSession>, "type">,
+): UploadSession {
+  const created = Date.now();
+  const typed = type === undefined ? {} : { type };
+  return { name, ...typed, ...attributes, created, expires: created + ttl, number };
+}
+
+/**
+ * Returns the start of an upload. The session gets a journal entry in place of an expiry of Deno KV: ending it must also
+ * change the counters.
+ */
+export function startOf(
+  { project, drive, name }: Place,
+  id: string,
+  session: UploadSession,
+): Operation {
+  return new Operation()
+    .set(keys.upload(project, drive, id), session)
+    .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
+    .sum(keys.usage(project, drive, "files"), 0);
+}
+
 /** Returns whether the deadline of a session has passed. */
 export function isExpired({ expires }: UploadSession): boolean {
   return expires <= Date.now();
@@ -111,26 +138,38 @@ export function expire(
  * Adds that an upload is completed. Its session is kept until its deadline, so that completing it again has the same
  * answer.
  *
- * @param fileExpires The deadline of the file.
+ * @param file The version and the deadline of the file.
+ * @param unused Numbers of parts that are not in the file. Their bytes become garbage, in one entry of at most 50 KB.
  */
 export function completeSession(
   operation: Operation,
   place: Place,
   id: string,
-  { open, revision, fileExpires }: {
+  { open, revision, file, unused }: {
     open: StoredSession;
     revision: PartsRevision;
-    fileExpires: number | undefined;
+    file: { version: string; expires: number | undefined };
+    unused: number[];
   },
 ): void {
   const { project, drive } = place;
   const key = keys.completedUpload(project, drive, id);
-  const { session } = open;
+  const { object: _, ...session } = open.session;
   const { expires: deadline } = session;
-  const value = { ...session, ...(fileExpires === undefined ? {} : { fileExpires }) };
+  const value: UploadSession = {
+    ...session,
+    fileVersion: file.version,
+    ...(file.expires === undefined ? {} : { fileExpires: file.expires }),
+  };
   // The journal entry with this deadline and id replaces the one that would end the upload.
   setExpiring(operation, place, { key, value, deadline, id });
-  addGarbage(operation, { kind: "parts", ...place, id }, Date.now());
+  const garbage: Garbage = {
+    kind: "parts",
+    ...place,
+    id,
+    ...(unused.length === 0 ? {} : { unused }),
+  };
+  addGarbage(operation, garbage, Date.now());
   endSession(operation, place, open, revision);
 }
 

@@ -1,20 +1,32 @@
 import { boundaryAfter } from "../../rules/names.ts";
-import { type PartSize, partsProblem } from "../../rules/payloads.ts";
+import { MAX_PARTS } from "../../rules/payloads.ts";
 import type { Database } from "../engine/database.ts";
-import { QuotaExceeded, StoreUnavailable, UploadRefused } from "../engine/errors.ts";
+import { QuotaExceeded, StoreUnavailable } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
+import type { MemoryPart } from "../engine/memory_budget.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
-import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
+import type { FileRecord, PartRecord, Place, UploadSession } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { WriteCondition } from "../files/file_record.ts";
 import type { FileStore } from "../files/file_store.ts";
-import { setManifest } from "../bytes/manifest.ts";
-import type { BodyReceiver, DiscardedBytes, Received } from "../bytes/receive.ts";
+import { setManifest, totalSize } from "../bytes/manifest.ts";
+import type { Accept, BodyReceiver, DiscardedBytes, Received } from "../bytes/receive.ts";
 import { newVersion } from "../bytes/versions.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { type OpenUploadLimit, takeSlot } from "./open_upload_limit.ts";
-import { discardPart, draftOf, listParts, setOnlyChunk } from "./parts.ts";
+import {
+  chooseAll,
+  type ChooseParts,
+  discardPart,
+  draftOf,
+  holdParts,
+  listParts,
+  type PartTags,
+  setOnlyChunk,
+  splitParts,
+  type StoredPart,
+} from "./parts.ts";
 import {
   completeSession,
   type EndUpload,
@@ -23,25 +35,38 @@ import {
   findSession,
   isExpired,
   keepExpired,
+  newSession,
   noSuchUpload,
   type PartsRevision,
   receivedBytes,
+  startOf,
   type StoredSession,
 } from "./session.ts";
 
 /** An open upload in a list. */
 export interface ListedUpload {
   id: string;
-  session: UploadSession;
+  /** Without what the file's senders keep with it, which can have kilobytes. */
+  session: Omit<UploadSession, "object">;
 }
 
 /** What the call that starts an upload says about its file. */
-export type FileAttributes = Pick<UploadSession, "mtime" | "lifetime">;
+export type FileAttributes = Pick<UploadSession, "mtime" | "lifetime" | "object" | "checksum">;
 
 /** A completed upload. */
 export interface CompletedUpload {
   /** The deadline that its file got, in milliseconds since 1970. */
   expires?: number;
+  /** The file's record, unless an upload was completed before and its file has another version by now. */
+  record?: FileRecord;
+}
+
+/** How an upload is completed. */
+export interface CompleteOptions {
+  /** Called right before the file becomes visible. If it throws, the upload stays open. */
+  accept?: () => Promise<void>;
+  /** Chooses the parts: all of them, without a gap, unless given. The bytes of the others are deleted. */
+  choose?: ChooseParts;
 }
 
 /** The part that a call sends. */
@@ -60,6 +85,7 @@ export class UploadStore {
   readonly #quotas: Quotas;
   readonly #files: FileStore;
   readonly #bodies: BodyReceiver;
+  readonly #memory: MemoryPart;
   readonly #limit: OpenUploadLimit;
   readonly #end: EndUpload;
   readonly #discarded: DiscardedBytes;
@@ -67,6 +93,7 @@ export class UploadStore {
   readonly #onUndigested: () => void;
 
   /**
+   * @param memory For the parts of uploads that are completed.
    * @param ttl How long a session is open, in milliseconds.
    * @param onUndigested Called when a file was made whose digest must be computed.
    */
@@ -75,10 +102,11 @@ export class UploadStore {
     projects: ProjectCache,
     quotas: Quotas,
     files: FileStore,
-    { limit, end, bodies, discarded, ttl, onUndigested = () => {} }: {
+    { limit, end, bodies, memory, discarded, ttl, onUndigested = () => {} }: {
       limit: OpenUploadLimit;
       end: EndUpload;
       bodies: BodyReceiver;
+      memory: MemoryPart;
       discarded: DiscardedBytes;
       ttl: number;
       onUndigested?: () => void;
@@ -89,6 +117,7 @@ export class UploadStore {
     this.#quotas = quotas;
     this.#files = files;
     this.#bodies = bodies;
+    this.#memory = memory;
     this.#limit = limit;
     this.#end = end;
     this.#discarded = discarded;
@@ -106,6 +135,7 @@ export class UploadStore {
    *
    * @param type The content type of the file; `undefined` for that of its first part.
    * @param attributes Further properties that the file will have.
+   * @param ttl How long the session is open, in milliseconds: as configured unless given.
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the drive is being deleted.
    * @throws {TooManyOpenUploads} if the project has as many open as it may.
@@ -113,13 +143,14 @@ export class UploadStore {
   async start(
     place: Place,
     type: string | undefined,
-    attributes: FileAttributes = {},
+    { ttl = this.#ttl, ...attributes }: FileAttributes & { ttl?: number } = {},
   ): Promise<string> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const { unchanged } = await this.#projects.requireWritable(place);
       const id = newVersion();
       const slot = await this.#limit.findSlot(place.project);
-      const operation = this.#newSession(place, id, slot, { type, ...attributes }).share(unchanged);
+      const session = newSession(place, slot, ttl, { type, ...attributes });
+      const operation = startOf(place, id, session).share(unchanged);
       takeSlot(operation, place, id, slot);
       if ((await this.#db.commit(operation)).ok) return id;
       this.#limit.forget(place.project);
@@ -128,34 +159,14 @@ export class UploadStore {
     throw new StoreUnavailable("The upload could not be started: its project kept changing");
   }
 
-  /** The session gets a journal entry in place of an expiry of Deno KV: ending it must also change the counters. */
-  #newSession(
-    { project, drive, name }: Place,
-    id: string,
-    slot: number,
-    { type, ...attributes }: { type: string | undefined } & FileAttributes,
-  ): Operation {
-    const created = Date.now();
-    const session: UploadSession = {
-      name,
-      ...(type === undefined ? {} : { type }),
-      ...attributes,
-      created,
-      expires: created + this.#ttl,
-      number: slot,
-    };
-    return new Operation()
-      .set(keys.upload(project, drive, id), session)
-      .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
-      .sum(keys.usage(project, drive, "files"), 0);
-  }
-
   /**
    * Stores a part, which replaces an earlier one with its number.
    *
-   * @param body At most `MAX_PAYLOAD` bytes. If it throws, nothing is changed.
+   * @param body At most `maxSize` bytes. If it throws, nothing is changed.
    * @param announced The size of the body in bytes, if known.
-   * @param accept Called with the digest before the part counts. If it throws, nothing is changed.
+   * @param maxSize Bytes that the body has at most: `MAX_PAYLOAD` unless given.
+   * @param accept Called with the digest before the part counts. If it throws, nothing is changed. It may return what S3
+   *   callers compare the part with.
    * @throws {QuotaExceeded} if the project has no room for it, before the body is read or after: parts count as they arrive.
    * @throws {UploadRefused} if there is no such open upload, before the body is read or after.
    * @throws {MemoryExhausted} before the body is read.
@@ -163,32 +174,42 @@ export class UploadStore {
    */
   async putPart(
     place: Place,
-    { announced, ...sent }: SentPart & { announced?: number | undefined },
+    { announced, maxSize, ...sent }: SentPart & {
+      announced?: number | undefined;
+      maxSize?: number | undefined;
+    },
     body: AsyncIterable<Uint8Array>,
-    accept: (received: Received) => void | Promise<void>,
+    accept: Accept<PartTags>,
   ): Promise<void> {
     const begun = await this.#projects.requireWritable(place);
     await findOpenSession(this.#db, place, sent.id);
     const key = keys.part(place.project, place.drive, sent.id, sent.part);
-    const write = { begun, replaced: key, announced, accept };
+    const write = { begun, replaced: key, announced, maxSize, accept };
     await this.#bodies.receive(
       place,
       write,
       body,
-      (received) => this.#addPart(place, sent, begun, received),
+      (received, tags) => this.#addPart(place, { ...sent, tags }, begun, received),
     );
   }
 
   async #addPart(
     place: Place,
-    { id, part, type }: SentPart,
+    { id, part, type, tags }: SentPart & { tags: PartTags | undefined },
     begun: CachedProject,
     { size, sha256, bytes }: Received,
   ): Promise<void> {
     const key = keys.part(place.project, place.drive, id, part);
     const revision = keys.partsRevision(place.project, place.drive, id);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
-    const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
+    const record: PartRecord = {
+      version,
+      size,
+      sha256,
+      ...(type === undefined ? {} : { type }),
+      ...tags,
+      modified: Date.now(),
+    };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       // The project is checked first: if it was deleted, the error must name the project and not the upload.
       const project = await this.#projects.requireWritable(place, begun);
@@ -217,7 +238,6 @@ export class UploadStore {
    * Makes the parts a file, at a cost that depends on their number and not on their size. Completing an upload again
    * changes nothing.
    *
-   * @param accept Called right before the file becomes visible. If it throws, the upload stays open.
    * @returns `refused` if the condition does not hold.
    * @throws {UploadRefused} if there is no such upload, or its parts do not make a file; it stays open then.
    * @throws {QuotaExceeded} if the project would have too many bytes; the upload stays open.
@@ -228,20 +248,20 @@ export class UploadStore {
     place: Place,
     id: string,
     condition: WriteCondition,
-    accept: () => Promise<void> = async () => {},
+    { accept = async () => {}, choose = chooseAll }: CompleteOptions = {},
   ): Promise<CompletedUpload | "refused"> {
     const begun = await this.#projects.requireWritable(place);
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       if (tries > 0) await this.#projects.requireWritable(place, begun);
       const open = await findSession(this.#db, place, id);
-      if (open.completed) return answerOf(open.session.fileExpires);
+      if (open.completed) return await this.#answerAgain(place, open.session);
       // A part that arrives later changes the revision, so the parts that are read next are complete or the check fails.
       const revision = await this.#revisionOf(place, id);
-      const parts = await listParts(this.#db, place, id);
-      const problem = partsProblem(parts);
-      if (problem !== undefined) throw new UploadRefused("parts", problem);
+      using all = await holdParts(this.#db, this.#memory, place, id);
+      const { parts: chosen, ...tags } = choose(all.parts, open.session);
+      const { used: parts, unused } = splitParts(all.parts, chosen);
       await accept();
-      const draft = draftOf(place, open.session, parts);
+      const draft = draftOf(place, open.session, parts, tags);
       const { lifetime } = open.session;
       const write = { condition, begun, lifetime, charged: receivedBytes(revision) };
       const published = await this.#files.publish(
@@ -249,7 +269,12 @@ export class UploadStore {
         draft,
         write,
         (operation, version, expires) => {
-          completeSession(operation, place, id, { open, revision, fileExpires: expires });
+          completeSession(operation, place, id, {
+            open,
+            revision,
+            file: { version, expires },
+            unused: unused.map(({ part }) => part),
+          });
           if (draft.layout.kind === "manifest") setManifest(operation, version, parts);
           if (draft.layout.kind === "inline") {
             operation.set(keys.content(version), new Uint8Array());
@@ -262,13 +287,23 @@ export class UploadStore {
       if (published === "stale") continue;
       if (published !== "refused") {
         if (published.sha256 === undefined) this.#onUndigested();
-        return answerOf(published.expires);
+        this.#discarded.add(totalSize(unused));
+        return { ...expiryOf(published.expires), record: published };
       }
       // The present file may come from this upload, completed by a concurrent call.
       const { completed, session } = await findSession(this.#db, place, id);
-      return completed ? answerOf(session.fileExpires) : "refused";
+      return completed ? await this.#answerAgain(place, session) : "refused";
     }
     throw new StoreUnavailable("The upload could not be completed: its parts kept changing");
+  }
+
+  async #answerAgain(
+    place: Place,
+    { fileVersion, fileExpires }: UploadSession,
+  ): Promise<CompletedUpload> {
+    const record = await this.#files.stat(place);
+    const isSame = record !== undefined && record.version === fileVersion;
+    return { ...expiryOf(fileExpires), ...(isSame ? { record } : {}) };
   }
 
   /** Ends an upload without a file. Its bytes are deleted in the background. */
@@ -285,10 +320,23 @@ export class UploadStore {
     throw new StoreUnavailable("The upload could not be aborted: others kept changing it");
   }
 
-  /** Returns an open upload and its parts in ascending order. */
-  async get(place: Place, id: string): Promise<{ session: UploadSession; parts: PartSize[] }> {
+  /** Returns an open upload. @throws {UploadRefused} if there is none. */
+  async session(place: Place, id: string): Promise<UploadSession> {
+    return (await this.#findVisible(place, id)).session;
+  }
+
+  /**
+   * Returns an open upload and its parts in ascending order.
+   *
+   * @param page The number behind which they begin, and how many they are at most: all of them unless given.
+   */
+  async get(
+    place: Place,
+    id: string,
+    page: { after: number; limit: number } = { after: 0, limit: MAX_PARTS },
+  ): Promise<{ session: UploadSession; parts: StoredPart[] }> {
     const { session } = await this.#findVisible(place, id);
-    return { session, parts: await listParts(this.#db, place, id) };
+    return { session, parts: await listParts(this.#db, place, id, page) };
   }
 
   /**
@@ -309,9 +357,10 @@ export class UploadStore {
         await keepExpired(this.#db, { key, versionstamp, session: value, completed: false });
         continue;
       }
-      if (!value.name.startsWith(prefix)) continue;
+      const { object: _, ...session } = value;
+      if (!session.name.startsWith(prefix)) continue;
       if (uploads.length === limit) return { uploads, more: true };
-      uploads.push({ id: String(key.at(-1)), session: value });
+      uploads.push({ id: String(key.at(-1)), session });
     }
     return { uploads, more: false };
   }
@@ -326,7 +375,7 @@ export class UploadStore {
   }
 }
 
-function answerOf(expires: number | undefined): CompletedUpload {
+function expiryOf(expires: number | undefined): Pick<CompletedUpload, "expires"> {
   return expires === undefined ? {} : { expires };
 }
 

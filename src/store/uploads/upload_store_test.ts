@@ -11,7 +11,7 @@ import { newVersion } from "../bytes/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { broken, bytes, place } from "../testing/bodies.ts";
 import { assertKeys, assertUsage, keyKinds } from "../testing/entries.ts";
-import { put, putPart, read } from "../testing/files.ts";
+import { assertCompleted, put, putPart, read } from "../testing/files.ts";
 import { sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
@@ -53,7 +53,7 @@ testOnAll(
       const [looked, listed, unseen] = [await start(bench), await start(bench), await start(bench)];
       const done = await start(bench);
       for (const id of [looked, done]) await putPart(bench, "a", id, 1, bytes(2 * CHUNK_SIZE));
-      assertEquals(await uploads.complete(place("a"), done, always), {});
+      assertCompleted(await uploads.complete(place("a"), done, always));
       forward(DEFAULT_UPLOAD_TTL - HOUR);
       assertEquals(await list(), [looked, listed, unseen]);
       set(HOUR);
@@ -92,8 +92,8 @@ for (const { name, sizes, lies } of COMPLETIONS) {
     async (bench) => {
       const id = await start(bench);
       await Promise.all(sizes.map((size, i) => putPart(bench, "a", id, i + 1, bytes(size, i))));
-      assertEquals(await bench.store.uploads.complete(place("a"), id, always), {});
-      assertEquals(await bench.store.uploads.complete(place("a"), id, always), {});
+      assertCompleted(await bench.store.uploads.complete(place("a"), id, always));
+      assertCompleted(await bench.store.uploads.complete(place("a"), id, always));
       const whole = await new Blob(sizes.map((size, i) => bytes(size, i))).arrayBuffer();
       assertEquals(await read(bench, "a"), new Uint8Array(whole));
       await assertUsage(bench, { files: 1, bytes: whole.byteLength });
@@ -208,7 +208,7 @@ testOnAll("Concurrent completions make one file", async (bench) => {
   const outcomes = await Promise.all(
     Array.from({ length: 5 }, () => bench.store.uploads.complete(place("a"), id, always)),
   );
-  assertEquals(outcomes, Array.from({ length: 5 }, () => ({})));
+  for (const outcome of outcomes) assertCompleted(outcome);
   await assertUsage(bench, { files: 1, bytes: PART + 10 });
   await sweepLater(bench);
   await assertKeys(bench, {
@@ -275,7 +275,7 @@ testOnAll("A completion whose condition does not hold leaves the upload open", a
   assertEquals(await bench.store.uploads.complete(place("a"), id, () => false), "refused");
   assertEquals(await read(bench, "a"), bytes(10));
   assertEquals((await bench.store.uploads.get(place("a"), id)).parts.length, 1);
-  assertEquals(await bench.store.uploads.complete(place("a"), id, always), {});
+  assertCompleted(await bench.store.uploads.complete(place("a"), id, always));
   assertEquals(await read(bench, "a"), bytes(20));
 });
 
@@ -285,7 +285,7 @@ testOnAll(
     const id = await start(bench);
     await seedParts(bench, id);
     const before = await lastVersionstamp(bench.db.reader, ["part"]);
-    assertEquals(await bench.store.uploads.complete(place("a"), id, always), {});
+    assertCompleted(await bench.store.uploads.complete(place("a"), id, always));
     assertEquals(await lastVersionstamp(bench.db.reader, ["part"]), before);
     await assertUsage(bench, { files: 1, bytes: MAX_PARTS * MIN_PART });
     const pages = await Array.fromAsync(bench.db.reader.list({ prefix: ["manifest"] }));
@@ -335,9 +335,13 @@ testOnAll("A completion that is not accepted leaves the upload open", async (ben
   const id = await start(bench);
   await putPart(bench, "a", id, 1, bytes(10));
   const refuse = () => Promise.reject(new Error("The key was revoked"));
-  await assertRejects(() => uploads.complete(place("a"), id, () => true, refuse), Error, "revoked");
+  await assertRejects(
+    () => uploads.complete(place("a"), id, always, { accept: refuse }),
+    Error,
+    "revoked",
+  );
   assertEquals(await files.stat(place("a")), undefined);
-  assertEquals(await uploads.complete(place("a"), id, () => true), {});
+  assertCompleted(await uploads.complete(place("a"), id, () => true));
 });
 
 testOnAll("Parts with a gap, or a small one before the last, do not make a file", async (bench) => {
@@ -349,6 +353,6 @@ testOnAll("Parts with a gap, or a small one before the last, do not make a file"
   await putPart(bench, "a", id, 2, bytes(10));
   assertEquals((await assertRejects(complete, UploadRefused)).problem, "parts");
   await putPart(bench, "a", id, 2, bytes(PART));
-  assertEquals(await complete(), {});
+  assertCompleted(await complete());
   assertEquals((await read(bench, "a"))?.byteLength, 2 * PART + 10);
 });

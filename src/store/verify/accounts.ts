@@ -10,10 +10,13 @@ import type {
   AppKeyRecord,
   AppRecord,
   ProjectKeyRecord,
+  S3KeyIndexRecord,
+  S3KeyRecord,
 } from "../engine/records.ts";
 import type { EventRecord, ServerEventRecord } from "../engine/event_records.ts";
 import { areKeyLimits } from "../../rules/rights.ts";
 import { deleteProjectKey, journalKeys, setProjectKey } from "../accounts/project_keys.ts";
+import { deleteS3Key, s3JournalKeys, setS3Key } from "../accounts/s3_keys.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
@@ -27,6 +30,7 @@ export function* accountProblems(
   yield* projectKeyProblems(snapshot, deletions);
   yield* projectKeyIndexProblems(snapshot, deletions);
   yield* projectKeyUseProblems(snapshot);
+  yield* s3KeyProblems(snapshot, deletions);
   yield* appKeyProblems(snapshot, deletions);
   yield* appKeyIndexProblems(snapshot, deletions);
   yield* hostProblems(snapshot, deletions);
@@ -99,8 +103,18 @@ function* missingFromJournal(
 }
 
 function* projectKeyUseProblems(snapshot: Snapshot): Generator<Problem> {
-  for (const entry of snapshot.list<number>(prefixes.all("project_key_use"))) {
-    const owner = keys.projectKey(String(entry.key[1]));
+  yield* unusedKeyProblems(snapshot, "project_key_use", keys.projectKey);
+  yield* unusedKeyProblems(snapshot, "s3_key_use", keys.s3Key);
+}
+
+/** Yields the last uses of keys that do not exist. @param keyOf Returns the key of the record. */
+function* unusedKeyProblems(
+  snapshot: Snapshot,
+  kind: string,
+  keyOf: (id: string) => Deno.KvKey,
+): Generator<Problem> {
+  for (const entry of snapshot.list<number>(prefixes.all(kind))) {
+    const owner = keyOf(String(entry.key[1]));
     if (snapshot.has(owner)) continue;
     yield {
       kind: "orphan",
@@ -121,6 +135,43 @@ function* projectKeyIndexProblems(
     if (owner?.project === project && owner.prefix === prefix) continue;
     yield wrongInIndex(entry, `the key prefix ${prefix} of project ${project}`, project);
   }
+}
+
+/** Yields S3 keys without a project or with wrong entries beside them, and lists of keys that do not exist. */
+function* s3KeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const entry of snapshot.list<S3KeyRecord>(prefixes.all("s3_key"))) {
+    const { key, value, versionstamp } = entry;
+    const [project, id] = [value.project, String(key[1])];
+    if (deletions.hasProject(project)) continue;
+    const label = `The S3 key ${id} of project ${project}`;
+    const operation = new Operation().check(key, versionstamp);
+    if (!snapshot.has(keys.project(project))) {
+      yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
+    } else if (!areKeyLimits(value)) {
+      // A time that is none has no entries in the journal.
+      deleteS3Key(operation, { project, id });
+      const message = `${label} has limits that make no sense`;
+      yield indexProblem(message, operation, "The key was removed", project);
+    } else if (!hasS3Entries(snapshot, id, value)) {
+      setS3Key(operation, id, value);
+      const message = `${label} is missing from its list, or not scheduled for deletion`;
+      yield indexProblem(message, operation, "It was added", project);
+    }
+  }
+  for (const entry of snapshot.list(prefixes.all("s3_key_of"))) {
+    const [, project = "", id = ""] = entry.key.map(String);
+    if (deletions.hasProject(project)) continue;
+    if (snapshot.get<S3KeyRecord>(keys.s3Key(id))?.value.project === project) continue;
+    yield wrongInIndex(entry, `the S3 key ${id} of project ${project}`, project);
+  }
+}
+
+/** Returns whether an S3 key is in the list of its project, with its deadline, and the journal ends it then. */
+function hasS3Entries(snapshot: Snapshot, id: string, record: S3KeyRecord): boolean {
+  const { project, expires } = record;
+  const listed = snapshot.get<S3KeyIndexRecord>(keys.s3KeyOf(project, id))?.value;
+  return listed !== undefined && listed.expires === expires &&
+    s3JournalKeys({ id, ...record }).every((each) => snapshot.has(each));
 }
 
 function* appKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {

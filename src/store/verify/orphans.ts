@@ -117,7 +117,7 @@ function* orphanBytes(
   }
 }
 
-/** The indexes of a version's entries from `first` on. A version of 10 MB has 160 chunks at most. */
+/** The indexes of a version's entries from `first` on. A version of 5 GiB has 81,920 chunks at most. */
 function indexesFrom(snapshot: Snapshot, prefix: Deno.KvKey, first: number): number[] {
   const found: number[] = [];
   for (const [index] of snapshot.chunkSizes(prefix)) if (index >= first) found.push(index);

@@ -161,9 +161,10 @@ export class OrphanCandidates {
       case "manifest":
         return yield garbageIdOf.manifest(garbage.version);
       case "parts":
-        return yield garbageIdOf.upload(project, drive, garbage.id);
       case "upload": {
         yield garbageIdOf.upload(project, drive, garbage.id);
+        if (garbage.kind === "parts" && garbage.unused === undefined) return;
+        // Used parts have an owner, so that they are no candidates.
         const parts = prefixes.parts(project, drive, garbage.id);
         for (const { value } of this.#snapshot.list<PartRecord>(parts)) {
           yield garbageIdOf.chunks(value.version);

@@ -1,4 +1,5 @@
 import { prefixes } from "../engine/keys.ts";
+import type { S3KeyRecord } from "../engine/records.ts";
 import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
 import { expiryProblems } from "./expiry.ts";
@@ -56,6 +57,9 @@ export const KINDS: ReadonlySet<string> = new Set([
   "recounted",
   "references",
   "removal",
+  "s3_key",
+  "s3_key_of",
+  "s3_key_use",
   "scrub",
   "server_daily_usage",
   "server_event",
@@ -80,6 +84,14 @@ export interface VerifyReport {
   bytes: number;
   /** Files without a digest that no journal entry names. The scrub of a server adds the digest. */
   unchecked: number;
+  /** The S3 keys with their encrypted secrets. Only what encrypts them tells whether they can be used. */
+  s3Keys: S3KeyEntry[];
+}
+
+/** An S3 key of a store. */
+export interface S3KeyEntry {
+  accessKeyId: string;
+  record: S3KeyRecord;
 }
 
 export interface VerifyOptions {
@@ -100,7 +112,14 @@ export async function verifyStore(
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   using snapshot = await Snapshot.take(path, options.isPrivate);
-  const report: VerifyReport = { problems: [], more: false, files: 0, bytes: 0, unchecked: 0 };
+  const report: VerifyReport = {
+    problems: [],
+    more: false,
+    files: 0,
+    bytes: 0,
+    unchecked: 0,
+    s3Keys: [],
+  };
   for (const problem of allProblems(snapshot, report, options)) {
     if (report.problems.length >= MAX_PROBLEMS) return { ...report, more: true };
     report.problems.push(problem);
@@ -164,6 +183,7 @@ function* entryProblems(
     if (file.isUnchecked) report.unchecked++;
     usage.add(file);
   };
+  report.s3Keys.push(...s3KeysIn(snapshot));
   yield* unknownEntries(snapshot);
   yield* accountProblems(snapshot, deletions);
   yield* linkProblems(snapshot, deletions);
@@ -179,6 +199,18 @@ function* entryProblems(
   yield* journalProblems(snapshot, owners);
   yield* referenceProblems(snapshot, owners);
   yield* orphanProblems(snapshot, owners);
+}
+
+function* s3KeysIn(snapshot: Snapshot): Generator<S3KeyEntry> {
+  for (const { key, value: record } of snapshot.list<S3KeyRecord>(prefixes.all("s3_key"))) {
+    yield { accessKeyId: String(key[1]), record };
+  }
+}
+
+/** Returns the number of S3 keys in a store. @param path The store's file. */
+export async function countS3Keys(path: string): Promise<number> {
+  using snapshot = await Snapshot.take(path);
+  return [...s3KeysIn(snapshot)].length;
 }
 
 function databaseProblem(text: string): Problem {

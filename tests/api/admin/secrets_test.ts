@@ -3,10 +3,12 @@ import { join } from "@std/path";
 import {
   ADMIN_TOKEN,
   administer,
-  ADMINISTERED,
   fromNewAddress,
+  type NewS3Key,
   Project,
   PROJECTS,
+  S3_SECRET,
+  WITH_S3_KEYS,
   withKey,
 } from "../../support/admin.ts";
 import { TestServer } from "../../support/server.ts";
@@ -34,7 +36,10 @@ async function makeSecrets(project: Project): Promise<{ secrets: string[]; answe
   const two = (await call("POST", `${app}/keys`, { name: "cd", description: "x" })).json as {
     api_key: string;
   };
-  for (const path of ["", "/keys", "/apps", app, `${app}/access`, `${app}/keys`]) {
+  const s3 = (await call("POST", "/s3-keys", { name: "backup" })).json as NewS3Key;
+  for (
+    const path of ["", "/keys", "/s3-keys", "/events", "/apps", app, `${app}/access`, `${app}/keys`]
+  ) {
     await call("GET", path);
     await call("GET", path, undefined, withKey(key.project_key));
     for (const secret of [`${key.project_key}x`, one.api_key]) {
@@ -45,31 +50,37 @@ async function makeSecrets(project: Project): Promise<{ secrets: string[]; answe
   await call("POST", `${app}/keys`, { name: "ci" });
   await call("DELETE", `${app}/keys/ci`);
   await call("DELETE", `/keys/${more.prefix}`);
+  const another = (await call("POST", "/s3-keys", {}, project.owner)).json as NewS3Key;
+  await call("DELETE", `/s3-keys/${another.access_key_id}`);
+  await call("DELETE", `/s3-keys/${s3.secret_access_key.slice(0, 20)}`);
+  const events = (await administer(project.server, "GET", "/admin/v1/events")).text;
+  answers.push(events);
   await call("GET", "", undefined, fromNewAddress(withKey(more.project_key)));
   answers.push((await administer(project.server, "GET", PROJECTS)).text);
   answers.push((await project.files("GET", "")).text);
   const keys = [key.project_key, more.project_key].map((text) => text.split("_")[1] ?? "");
   const apiKeys = [one.api_key, two.api_key].map((text) => text.split(".")[1] ?? "");
-  return { secrets: [...keys, ...apiKeys], answers };
+  const s3Keys = [s3.secret_access_key, another.secret_access_key];
+  return { secrets: [...keys, ...apiKeys, ...s3Keys], answers };
 }
 
 Deno.test("A secret appears once, in the answer that makes it, and nowhere else.", async () => {
-  await using server = await TestServer.start(ADMINISTERED);
+  await using server = await TestServer.start(WITH_S3_KEYS);
   const project = await Project.make(server);
   const { secrets, answers } = await makeSecrets(project);
-  assertEquals(new Set(secrets).size, 4);
+  assertEquals(new Set(secrets).size, 6);
   for (const secret of secrets) {
     assert(secret.length >= 22, secret);
     assertEquals(answers.filter((text) => text.includes(secret)).length, 1, secret);
   }
   const own = project.key.split("_")[1] ?? "";
-  for (const secret of [own, ADMIN_TOKEN]) {
+  for (const secret of [own, ADMIN_TOKEN, S3_SECRET]) {
     assertEquals(answers.filter((text) => text.includes(secret)), []);
   }
-  await assertStoredNowhere(server, [...secrets, own, ADMIN_TOKEN]);
+  await assertStoredNowhere(server, [...secrets, own, ADMIN_TOKEN, S3_SECRET]);
 });
 
-/** "Only a SHA-256 of a key is stored", and nothing logs one. */
+/** "Only a SHA-256 of a key is stored", secrets of S3 keys only encrypted, and nothing logs one. */
 async function assertStoredNowhere(server: TestServer, secrets: readonly string[]): Promise<void> {
   // Both while the newest entries lie in the write-ahead log, and when all are in the file.
   for (const stopped of [false, true]) {

@@ -55,6 +55,7 @@ test("A key signs in, and the session shows its rights.", async ({ server }) => 
     project_name: null,
     key: prefix,
     ...limits,
+    s3: null,
   });
   assertMatch(csrf, /^[0-9a-f]{64}$/);
   assertMatch(version, /^\d+\.\d+\.\d+$/);

@@ -10,8 +10,8 @@ const OTHER_SIZES = [{ width: 768, height: 1024 }, { width: 1920, height: 1080 }
 const FOLDER = join(import.meta.dirname ?? ".", "../screenshots");
 
 /**
- * Checks a screen in desktop and phone size, light and dark: it violates no accessibility rule, and nothing is wider than
- * the screen. Saves a screenshot of each.
+ * Checks a screen in desktop and phone size, light and dark: it violates no accessibility rule, nothing is wider than the
+ * screen, and the document is not longer. Saves a screenshot of each.
  */
 export async function inspect(page: Page, name: string): Promise<void> {
   await Deno.mkdir(FOLDER, { recursive: true });
@@ -24,6 +24,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
       const fullPage = await page.getByRole("dialog").count() === 0;
       await page.screenshot({ path: join(FOLDER, `${variant}.png`), fullPage });
       assertEquals(await tooWide(page), [], `${variant} is wider than the screen`);
+      assertEquals(await hidden(page), 0, `${variant} is longer than the screen`);
       await assertAccessible(page, variant);
     }
   }
@@ -35,6 +36,14 @@ export async function inspect(page: Page, name: string): Promise<void> {
     assertEquals(await tooWide(page), [], `${variant} is wider than the screen`);
   }
   await page.setViewportSize(DESKTOP);
+}
+
+/** Pixels of the document below the screen: only its parts scroll. */
+async function hidden(page: Page): Promise<number> {
+  return await page.evaluate(() => {
+    const { scrollHeight, clientHeight } = document.documentElement;
+    return scrollHeight - clientHeight;
+  });
 }
 
 /** Boxes that scroll sideways: the page, a dialog, or a table, whose rows are cards on a phone. */

@@ -12,6 +12,7 @@ import {
   firstOf,
   removed,
 } from "./edit_store.ts";
+import { KEY_WRONGS } from "./key_faults.ts";
 
 const PLACE = [PROJECT_ID, DRIVE] as const;
 
@@ -315,22 +316,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
     damage: async (kv) => void await kv.set(["quota", PROJECT_ID], { bytes: 10703001 }),
     says: /sum of bytes for project test-project, which has no limit/,
   },
-  "a key that is missing in its lists": {
-    damage: (kv) => deleteFirst(kv, "project_key_prefix", PROJECT_ID),
-    says: /key \S+ of project test-project is missing from its index/,
-  },
-  "a key with limits that make no sense": {
-    damage: (kv) => addKey(kv, { permissions: ["read", "everything"] }),
-    says: /key damagedK of project test-project has limits that make no sense/,
-  },
-  "a key that expires and is not scheduled for deletion": {
-    damage: (kv) => addKey(kv, { expires: Date.now() + 600_000 }),
-    says: /key damagedK of project test-project expires, but is not scheduled/,
-  },
-  "a last use without its key": {
-    damage: async (kv) => void await kv.set(["project_key_use", "0".repeat(64)], Date.now()),
-    says: /last use of a key is stored, but the key does not exist/,
-  },
+  ...KEY_WRONGS,
   "an application's key that is missing in its lists": {
     damage: (kv) => deleteFirst(kv, "app_key_name", PROJECT_ID),
     says: /key \S+ of application blog of project test-project is missing from its index/,
@@ -388,12 +374,4 @@ interface Waste {
 async function throwAway(kv: Deno.Kv, name: string, what: Waste): Promise<void> {
   const value = { project: PROJECT_ID, drive: DRIVE, name, ...what };
   await kv.set(["garbage", Date.now() + 600_000, unused(what.kind.slice(0, 1))], value);
-}
-
-/** Adds a key with these limits, and nothing that belongs to them. */
-async function addKey(kv: Deno.Kv, limits: object): Promise<void> {
-  const [hash, prefix] = ["f".repeat(64), "damagedK"];
-  await kv.atomic().set(["project_key_prefix", PROJECT_ID, prefix], hash)
-    .set(["project_key", hash], { project: PROJECT_ID, prefix, created: 1, ...limits })
-    .commit();
 }

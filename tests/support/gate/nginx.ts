@@ -6,6 +6,7 @@ export class Nginx implements AsyncDisposable {
     private readonly folder: Folder,
     private readonly process: Deno.ChildProcess,
     private readonly client: Deno.HttpClient,
+    private readonly socket: string,
   ) {}
 
   /** Starts it with a `server` block that listens on port 80 as it is written. */
@@ -20,7 +21,7 @@ export class Nginx implements AsyncDisposable {
       const process = spawn(["-p", folder.path, "-c", folder.at("nginx.conf"), "-e", "stderr"]);
       await isListening(process, socket);
       const client = Deno.createHttpClient({ proxy: { transport: "unix", path: socket } });
-      return new Nginx(folder, process, client);
+      return new Nginx(folder, process, client, socket);
     } catch (error) {
       await folder[Symbol.asyncDispose]();
       throw error;
@@ -29,6 +30,11 @@ export class Nginx implements AsyncDisposable {
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return await fetch(`http://viewer.example.com${path}`, { ...init, client: this.client });
+  }
+
+  /** Opens a connection for requests that are sent byte by byte. */
+  async connect(): Promise<Deno.Conn> {
+    return await Deno.connect({ transport: "unix", path: this.socket });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -25,6 +25,11 @@ export class RawClient implements Disposable {
     return new RawClient(await Deno.connect({ hostname: "127.0.0.1", port }));
   }
 
+  /** A client on a connection that is open already. */
+  static over(connection: Deno.Conn): RawClient {
+    return new RawClient(connection);
+  }
+
   async send(text: string): Promise<void> {
     await this.sendBytes(Uint8Array.from(text, (character) => character.charCodeAt(0)));
   }

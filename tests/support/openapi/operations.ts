@@ -20,6 +20,7 @@ export function targetOf({ path }: Operation, given: Record<string, string> = {}
     app: "app",
     name: "key",
     prefix: "01234567",
+    access_key_id: "KV0123456789ABCDEFGH",
     version: "0123456789abcdef",
     file: "main.js",
     id: "01J9Z3NDEKTSV4RRFFQ69G5FAV",

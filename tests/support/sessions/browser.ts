@@ -14,6 +14,7 @@ export interface Session {
   created: string;
   expires: string;
   version: string;
+  s3: string | null;
 }
 
 /** What a browser sends. */

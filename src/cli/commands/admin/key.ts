@@ -1,3 +1,4 @@
+import type { ProjectKeyInfo } from "../../../client/administration.ts";
 import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
 import { MAX_KEY_LIFE, PERMISSIONS } from "../../../rules/rights.ts";
 import { KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
@@ -12,8 +13,8 @@ export async function createKey(call: AdminCall): Promise<void> {
   call.validate("name-prefix", namePrefixProblem);
   const wanted = {
     name: call.get("name"),
-    permissions: listOf(call, "permissions", permissionProblem),
-    drives: listOf(call, "drives", driveNameProblem),
+    permissions: permissionsOf(call),
+    drives: drivesOf(call),
     name_prefix: call.get("name-prefix"),
     expires_in: secondsIn(call),
   };
@@ -32,22 +33,9 @@ export async function listKeys(call: AdminCall): Promise<void> {
     key.prefix,
     key.name,
     key.created,
-    key.permissions.length === PERMISSIONS.length ? "all" : key.permissions.join(","),
-    key.drives === null ? "all" : key.drives.join(","),
-    key.name_prefix,
-    key.expires,
-    key.last_used,
+    ...limitCells(key),
   ]);
-  const headings = [
-    "PREFIX",
-    "NAME",
-    "CREATED",
-    "PERMISSIONS",
-    "DRIVES",
-    "NAMES BELOW",
-    "EXPIRES",
-    "LAST USED",
-  ];
+  const headings = ["PREFIX", "NAME", "CREATED", ...LIMIT_HEADINGS];
   call.printTable({ keys }, headings, rows, `The project ${project} has no keys.`);
 }
 
@@ -80,6 +68,35 @@ export async function revokeKey(call: AdminCall): Promise<void> {
 /** What a prefix must be, as the end of a sentence. */
 const PREFIX_PROBLEM = `must be the ${KEY_PREFIX_LENGTH} characters that kvdrive key list shows`;
 
+/** The headings of the columns with the limits of keys. */
+export const LIMIT_HEADINGS = ["PERMISSIONS", "DRIVES", "NAMES BELOW", "EXPIRES", "LAST USED"];
+
+/** Returns the cells of a key in these columns. */
+export function limitCells(
+  { permissions, drives, name_prefix, expires, last_used }: Omit<
+    ProjectKeyInfo,
+    "prefix" | "name" | "created"
+  >,
+): (string | null)[] {
+  return [
+    permissions.length === PERMISSIONS.length ? "all" : permissions.join(","),
+    drives === null ? "all" : drives.join(","),
+    name_prefix,
+    expires,
+    last_used,
+  ];
+}
+
+/** Parses `--permissions`. @throws {UsageError} */
+export function permissionsOf(call: AdminCall): string[] | undefined {
+  return listOf(call, "permissions", permissionProblem);
+}
+
+/** Parses `--drives`. @throws {UsageError} */
+export function drivesOf(call: AdminCall): string[] | undefined {
+  return listOf(call, "drives", driveNameProblem);
+}
+
 /** Parses a list with commas; `undefined` if the option is not given. */
 function listOf(
   call: AdminCall,
@@ -98,8 +115,8 @@ function permissionProblem(text: string): string | undefined {
     : `is ${quoteWord(text)}: choose from ${PERMISSIONS.join(", ")}`;
 }
 
-/** Parses `--expires-in` to seconds. */
-function secondsIn(call: AdminCall): number | undefined {
+/** Parses `--expires-in` to seconds. @throws {UsageError} */
+export function secondsIn(call: AdminCall): number | undefined {
   const text = call.get("expires-in");
   if (text === undefined) return undefined;
   const seconds = Math.ceil((parseDuration(text, MAX_KEY_LIFE * 1000) ?? 0) / 1000);

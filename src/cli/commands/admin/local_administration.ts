@@ -5,6 +5,7 @@ import {
   projectJson,
   projectKeyJson,
   projectUsageJson,
+  s3KeyJson,
   sumOf,
 } from "../../../api/admin/json.ts";
 import type {
@@ -17,16 +18,18 @@ import type {
   NewApp,
   NewProject,
   NewProjectKey,
+  NewS3Key,
   ProjectChanges,
   ProjectDetails,
   ProjectKeyInfo,
   ProjectUsage,
+  S3KeyInfo,
   UsageDay,
 } from "../../../client/administration.ts";
 import { isoSeconds } from "../../../rules/dates.ts";
 import { HostRules, type ServerNames } from "../../../rules/hosts.ts";
 import { appNameProblem, MAX_LIST } from "../../../rules/names.ts";
-import { PERMISSIONS } from "../../../rules/rights.ts";
+import { type KeyLimits, PERMISSIONS } from "../../../rules/rights.ts";
 import { keyPrefix } from "../../../rules/secrets.ts";
 import { DAY } from "../../../rules/units.ts";
 import type { ListedEvent } from "../../../store/accounts/events.ts";
@@ -88,16 +91,11 @@ export class LocalAdministration implements Administration {
 
   async createKey(
     project: string,
-    { name, permissions, drives, name_prefix, expires_in }: NewProjectKey,
+    key: NewProjectKey,
   ): Promise<ProjectKeyInfo & { project_key: string }> {
     const created = Date.now();
-    const limits = {
-      ...(permissions && { permissions: PERMISSIONS.filter((one) => permissions.includes(one)) }),
-      ...(drives && { drives }),
-      ...(name_prefix !== undefined && { namePrefix: name_prefix }),
-      ...(expires_in !== undefined && { expires: created + expires_in * 1000 }),
-    };
-    const made = await this.#store.keys.create(project, { name, created, limits });
+    const limits = limitsOf(key, created);
+    const made = await this.#store.keys.create(project, { name: key.name, created, limits });
     if (made === undefined) throw noSuchProject(project);
     return { ...projectKeyJson(made), project_key: made.key.text };
   }
@@ -110,6 +108,27 @@ export class LocalAdministration implements Administration {
   async revokeKey(project: string, prefix: string): Promise<void> {
     if (await this.#store.keys.revoke(project, prefix)) return;
     throw new CommandError(`The project ${project} has no key with the prefix "${prefix}"`);
+  }
+
+  async createS3Key(
+    project: string,
+    { prefix, ...key }: NewS3Key,
+  ): Promise<S3KeyInfo & { secret_access_key: string }> {
+    const created = Date.now();
+    const limits = limitsOf({ ...key, name_prefix: prefix }, created);
+    const made = await this.#store.s3Keys.create(project, { name: key.name, created, limits });
+    if (made === undefined) throw noSuchProject(project);
+    return { ...s3KeyJson(made), secret_access_key: made.secret };
+  }
+
+  async listS3Keys(project: string): Promise<S3KeyInfo[]> {
+    await requireProject(this.#store, project);
+    return (await this.#store.s3Keys.list(project)).map(s3KeyJson);
+  }
+
+  async revokeS3Key(project: string, accessKeyId: string): Promise<void> {
+    if (await this.#store.s3Keys.revoke(project, accessKeyId)) return;
+    throw new CommandError(`The project ${project} has no S3 key ${quoteWord(accessKeyId)}`);
   }
 
   async createApp(
@@ -231,6 +250,19 @@ export class LocalAdministration implements Administration {
     const problem = (await HostRules.load(this.#names)).problemOf(host);
     if (problem !== undefined) throw new UsageError(`The value of --${option} ${problem}`);
   }
+}
+
+/** The limits of a key that is created now, in milliseconds since 1970. */
+function limitsOf(
+  { permissions, drives, name_prefix, expires_in }: NewProjectKey,
+  now: number,
+): KeyLimits {
+  return {
+    ...(permissions && { permissions: PERMISSIONS.filter((one) => permissions.includes(one)) }),
+    ...(drives && { drives }),
+    ...(name_prefix !== undefined && { namePrefix: name_prefix }),
+    ...(expires_in !== undefined && { expires: now + expires_in * 1000 }),
+  };
 }
 
 /** Returns a project. @throws {CommandError} if there is none. */

@@ -79,22 +79,27 @@ export const projectCommands: readonly Command[] = [
   }),
 ];
 
+/** The options of a command that creates a key. @param prefix The name of the one that limits names. */
+function keyOptions(prefix: string): OptionSpec[] {
+  return [
+    { name: "name", short: "n", value: "NAME", help: "name of the key, for lists" },
+    {
+      name: "permissions",
+      value: "LIST",
+      help: "of read, write, delete, list and admin, comma-separated",
+      unset: "all",
+    },
+    { name: "drives", value: "LIST", help: "drives, comma-separated", unset: "all" },
+    { name: prefix, value: "TEXT", help: "only names that begin with it", unset: "all" },
+    { name: "expires-in", value: "TIME", help: "life of the key", unset: "it does not expire" },
+  ];
+}
+
 export const keyCommands: readonly Command[] = [
   adminCommand({
     name: "key create",
     operands: ["PROJECT"],
-    options: [
-      { name: "name", short: "n", value: "NAME", help: "name of the key, for lists" },
-      {
-        name: "permissions",
-        value: "LIST",
-        help: "of read, write, delete, list and admin, comma-separated",
-        unset: "all",
-      },
-      { name: "drives", value: "LIST", help: "drives, comma-separated", unset: "all" },
-      { name: "name-prefix", value: "TEXT", help: "only names that begin with it", unset: "all" },
-      { name: "expires-in", value: "TIME", help: "life of the key", unset: "it does not expire" },
-    ],
+    options: keyOptions("name-prefix"),
     summary: "create another key for a project",
     examples: [
       ["kvdrive key create album --name laptop", "Print a new key"],
@@ -116,6 +121,32 @@ export const keyCommands: readonly Command[] = [
     summary: "revoke a key",
     examples: [["kvdrive key revoke album Xy12AbCd", "Revoke it, after a question"]],
     load: async () => (await import("./key.ts")).revokeKey,
+  }),
+  adminCommand({
+    name: "s3-key create",
+    operands: ["PROJECT"],
+    options: keyOptions("prefix"),
+    summary: "create a key for S3 clients",
+    examples: [
+      ["kvdrive s3-key create album --name backup", "Print an access key id and its secret"],
+      ["kvdrive s3-key create album --drives photos --permissions read,list", "Only reads photos"],
+    ],
+    load: async () => (await import("./s3_key.ts")).createS3Key,
+  }),
+  adminCommand({
+    name: "s3-key list",
+    operands: ["PROJECT"],
+    summary: "list the S3 keys of a project",
+    examples: [["kvdrive s3-key list album", "Print a table"]],
+    load: async () => (await import("./s3_key.ts")).listS3Keys,
+  }),
+  adminCommand({
+    name: "s3-key revoke",
+    operands: ["PROJECT", "ACCESS-KEY-ID"],
+    asks: true,
+    summary: "revoke an S3 key",
+    examples: [["kvdrive s3-key revoke album KV5T8QZ0M3RWXN7J2B4K", "Revoke it, after a question"]],
+    load: async () => (await import("./s3_key.ts")).revokeS3Key,
   }),
 ];
 

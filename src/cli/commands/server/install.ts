@@ -112,7 +112,7 @@ export function unitSettings(
     const text = options.get(name);
     if (text !== undefined) given.set(name, isPath(value) ? resolve(text) : text);
   }
-  const { data, port, appsPort, acme, shutdownTimeout } = readServeOptions(given, {});
+  const { data, port, appsPort, s3Port, acme, shutdownTimeout } = readServeOptions(given, {});
   const args = SERVE_OPTIONS.filter(({ isSecret }) => !isSecret)
     .flatMap((spec) => optionWords(spec, given.get(spec.name)));
   const envFile = resolve(options.get("env-file") ?? DEFAULT_ENV_FILE);
@@ -123,7 +123,7 @@ export function unitSettings(
     .flatMap(({ name }) => given.get(name) ?? []);
   for (const folder of [data, ...folders]) requirePersistent(folder);
   const httpPort = acme && (acme.httpPort ?? DEFAULT_HTTP_PORT);
-  const hasLowPort = [port, appsPort, httpPort, acme?.plain?.port].some((one) =>
+  const hasLowPort = [port, appsPort, s3Port, httpPort, acme?.plain?.port].some((one) =>
     typeof one === "number" && one > 0 && one < FIRST_FREE_PORT
   );
   return { build, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };

@@ -92,6 +92,7 @@ Deno.test("A unit waits longer than the server, and allows a low port only if ne
   assertStringIncludes(unit({ "shutdown-timeout": "2m" }), "TimeoutStopSec=140s\n");
   assertStringIncludes(unit(), "CapabilityBoundingSet=\n");
   assertMatch(unit({ port: "443" }), /^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m);
+  assertMatch(unit({ "s3-port": "443" }), /^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m);
   assert(!unit({ port: "0" }).includes("CAP_NET_BIND_SERVICE"));
 });
 

@@ -5,12 +5,13 @@ import { restore } from "../../../store/backup/restore.ts";
 import { removeDatabase } from "../../../store/disk/durable_file.ts";
 import { databasePath } from "../../../store/engine/database_file.ts";
 import { CannotRestore } from "../../../store/engine/errors.ts";
-import { verifyStore } from "../../../store/verify/verify.ts";
+import { countS3Keys, type S3KeyEntry, verifyStore } from "../../../store/verify/verify.ts";
 import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
 import { CommandError, printError } from "../../terminal/output.ts";
 import type { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural, printable } from "../../terminal/text.ts";
 import type { StoreCall } from "../store_call.ts";
+import { checkS3Keys } from "./s3_keys.ts";
 
 /** Bytes of a database page. */
 const PAGE_SIZE = 4096;
@@ -19,6 +20,7 @@ export async function backUp(call: StoreCall): Promise<void> {
   const target = call.required("FILE");
   await call.requireStore();
   const source = databasePath(call.data);
+  const { name } = call.s3SecretKey;
   if (resolve(target) === resolve(source)) {
     throw new CommandError(`${target} is the store itself: choose another file`);
   }
@@ -38,8 +40,16 @@ export async function backUp(call: StoreCall): Promise<void> {
   });
   const size = await backup.run();
   isMine = false;
+  const s3Keys = await countS3Keys(source);
   progress.clear();
-  call.print({ file: target, size: size ?? null }, [`The backup ${target} has ${size} bytes.`]);
+  const json = { file: target, size: size ?? null, ...(s3Keys > 0 && { s3_keys: s3Keys }) };
+  call.print(json, [
+    `The backup ${target} has ${size} bytes.`,
+    ...(s3Keys === 0 ? [] : [
+      `It has ${plural(s3Keys, "S3 key")} with encrypted secrets, but not ${name}, ` +
+      "without which they cannot be used: keep a copy of that in another place.",
+    ]),
+  ]);
 }
 
 /** @throws {CommandError} if the folder of the backup does not exist. */
@@ -62,7 +72,9 @@ const SHOWN = 20;
 export async function replaceStore(call: StoreCall): Promise<void> {
   call.requireFolder();
   const file = call.required("FILE");
+  const { s3SecretKey } = call;
   let temporary: string | undefined;
+  let s3Keys: S3KeyEntry[] = [];
   using progress = call.taskProgress(() => {
     if (temporary !== undefined) removeDatabase(temporary);
   });
@@ -73,30 +85,39 @@ export async function replaceStore(call: StoreCall): Promise<void> {
     reserve: DEFAULT_DISK_RESERVE,
     onCopied: (done, total) => progress.show("Copy", done, total),
     onClaimed: (path) => temporary = path,
-    check: (path) => check(path, call, progress),
+    check: async (path) => {
+      s3Keys = await check(path, call, progress);
+    },
   });
+  const found = await checkS3Keys(s3Keys, s3SecretKey);
   progress.clear();
-  call.print({ file, data: call.data, replaced: replaced ?? null }, [
+  const keys = found.total > 0 && { s3_keys: found };
+  call.print({ file, data: call.data, replaced: replaced ?? null, ...keys }, [
     `Restored ${file} to ${call.data}.`,
     ...(replaced === undefined ? [] : [`The previous store was kept as ${replaced}.`]),
+    ...(found.problem === null ? [] : [`${found.problem}.`]),
   ]);
 }
 
-/** Verifies the copy of a backup. @throws {CannotRestore} if it is no store, or damaged. */
-async function check(path: string, call: StoreCall, progress: TaskProgress): Promise<void> {
+/** Verifies the copy of a backup. Returns its S3 keys. @throws {CannotRestore} if it is no store, or damaged. */
+async function check(
+  path: string,
+  call: StoreCall,
+  progress: TaskProgress,
+): Promise<S3KeyEntry[]> {
   const file = call.required("FILE");
-  const { problems } = await verifyStore(path, {
+  const { problems, s3Keys } = await verifyStore(path, {
     isPrivate: true,
     onBytes: (done, total) => progress.show("Verify", done, total),
   }).catch((error: unknown) => {
     const reason = failureReason(error);
     throw new CannotRestore(`${file} is not a backup of a store: ${reason}`, { cause: error });
   });
-  if (problems.length === 0) return;
+  if (problems.length === 0) return s3Keys;
   progress.clear();
   for (const { message } of problems.slice(0, SHOWN)) printError(`${printable(message)}.\n`);
   const isBroken = problems.some(({ kind }) => kind === "database");
-  if (!isBroken && call.has("damaged")) return;
+  if (!isBroken && call.has("damaged")) return s3Keys;
   const advice = isBroken ? "" : ". To restore it without them, add --damaged";
   throw new CannotRestore(
     `The backup ${file} is damaged: it has ${plural(problems.length, "problem")}${advice}`,

@@ -14,6 +14,7 @@ import { CommandError, printError } from "../../terminal/output.ts";
 import type { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural, printable } from "../../terminal/text.ts";
 import type { StoreCall } from "../store_call.ts";
+import { checkS3Keys } from "./s3_keys.ts";
 
 export async function verify(call: StoreCall): Promise<void> {
   await call.requireStore();
@@ -27,6 +28,7 @@ export async function verify(call: StoreCall): Promise<void> {
     repaired.push(...await repairStore(call, problems));
     report = await runVerify(call, progress);
   }
+  const s3Keys = await checkS3Keys(report.s3Keys, call.s3SecretKey);
   progress.clear();
   const { files, bytes, unchecked, problems } = report;
   const lines = [
@@ -38,6 +40,7 @@ export async function verify(call: StoreCall): Promise<void> {
       `Not checked: ${unchecked} files have no digest of their bytes; ` +
       "the server's scrub adds it.",
     ]),
+    ...(s3Keys.problem === null ? [] : [`${s3Keys.problem}.`]),
   ];
   const json = {
     files,
@@ -46,6 +49,7 @@ export async function verify(call: StoreCall): Promise<void> {
     problems: problems.map(jsonOf),
     repaired: repaired.map(jsonOf),
     more: report.more,
+    ...(s3Keys.total > 0 && { s3_keys: s3Keys }),
     ...(backups && { backups }),
   };
   call.print(json, lines);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../../core/context.ts";
 import { type Entry, labelOf } from "../entry.ts";
 import type { FileActions } from "./file_actions.ts";
@@ -14,7 +14,8 @@ export function RenameField({ entry, actions, onEnd }: {
   const { toasts } = useApp();
   const input = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState<string>();
-  useEffect(() => {
+  // Before the next key is pressed: it belongs to the name.
+  useLayoutEffect(() => {
     input.current?.focus();
     input.current?.setSelectionRange(0, editedLength(entry));
   }, []);

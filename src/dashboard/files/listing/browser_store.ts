@@ -20,13 +20,12 @@ export class BrowserStore {
 
   constructor(session: SessionStore) {
     this.#database = open().catch(() => undefined);
-    const dispose = effect(() => {
+    effect(() => {
       const id = session.current.value?.id;
       if (id !== undefined && id === localStorage.getItem(OWNER)) return;
       void this.#clear();
-      if (id !== undefined) return localStorage.setItem(OWNER, id);
-      localStorage.removeItem(OWNER);
-      queueMicrotask(() => dispose());
+      if (id === undefined) localStorage.removeItem(OWNER);
+      else localStorage.setItem(OWNER, id);
     });
   }
 
@@ -57,6 +56,15 @@ export class BrowserStore {
       database?.transaction(store, "readwrite").objectStore(store).clear();
     }
   }
+}
+
+const known = new WeakMap<SessionStore, BrowserStore>();
+
+/** Returns the cache of the page: each one keeps a connection to the database. */
+export function browserStoreOf(session: SessionStore): BrowserStore {
+  const store = known.get(session) ?? new BrowserStore(session);
+  known.set(session, store);
+  return store;
 }
 
 /** Removes the oldest records beyond a number. */

@@ -106,7 +106,7 @@ function Name({ entry }: { entry: Entry }) {
   const folder = useFolder();
   const { actions } = folder;
   if (actions.renaming.value === entry.name) {
-    return <RenameField entry={entry} actions={actions} onEnd={() => focusRow(entry)} />;
+    return <RenameField entry={entry} actions={actions} onEnd={() => focusRow(entry, true)} />;
   }
   const label = labelOf(entry) || "/";
   const query = folder.query.value;
@@ -121,9 +121,14 @@ function Name({ entry }: { entry: Entry }) {
   );
 }
 
-/** Gives the focus back to the list after a name was edited, or a file was shown. */
-export function focusRow({ name }: Pick<Entry, "name">): void {
+/**
+ * Gives the focus back to the list after a name was edited, or a file was shown.
+ *
+ * @param isLost Only if no other element has it: the user may have gone on elsewhere.
+ */
+export function focusRow({ name }: Pick<Entry, "name">, isLost = false): void {
   requestAnimationFrame(() => {
+    if (isLost && document.activeElement !== document.body) return;
     const rows = [...document.querySelectorAll<HTMLElement>(".entry")];
     const row = rows.find(({ dataset }) => dataset["name"] === name) ??
       rows.find(({ tabIndex }) => tabIndex === 0);

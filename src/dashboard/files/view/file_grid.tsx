@@ -90,6 +90,9 @@ function menuOf({ selected, actions }: FolderModel, open: (entry: Entry) => void
 
 /** A rendered entry with what it was rendered from. */
 interface Rendered {
+  /** The key of its element. */
+  slot: number;
+  isFocused: boolean;
   from: readonly unknown[];
   node: VNode;
 }
@@ -114,6 +117,7 @@ function Entries({ geometry: { columns, height }, first, end, isShared }: {
   // An element that is the same object is not rendered again, so scrolling costs the new rows only.
   const before = useRef(new Map<string, Rendered>());
   const now = new Map<string, Rendered>();
+  const takeSlot = useSlots(before.current, indexes.map((index) => rows.value[index]?.name));
   for (const index of indexes) {
     const entry = rows.value[index];
     if (entry === undefined) continue;
@@ -131,14 +135,33 @@ function Entries({ geometry: { columns, height }, first, end, isShared }: {
     }
     const style = {
       height: `${height}px`,
-      transform: `translate(${index % columns * 100}%, ${Math.floor(index / columns) * height}px)`,
+      top: `${Math.floor(index / columns) * height}px`,
+      left: `${index % columns * 100 / columns}%`,
       width: `${100 / columns}%`,
     };
-    const node = <One key={entry.name} {...{ entry, index, style }} {...state} />;
-    now.set(entry.name, { from, node });
+    const slot = last?.slot ?? takeSlot();
+    const node = <One key={slot} {...{ entry, index, style }} {...state} />;
+    now.set(entry.name, { slot, isFocused: state.isFocused, from, node });
   }
   before.current = now;
   return <>{[...now.values()].map(({ node }) => node)}</>;
+}
+
+/**
+ * Returns a function that returns the key of an element for another entry: one of those that are not shown any more, since
+ * changing an element costs less than making one. That with the focus is not used again: the focus would stay in it.
+ */
+function useSlots(
+  before: ReadonlyMap<string, Rendered>,
+  names: readonly (string | undefined)[],
+): () => number {
+  const next = useRef(0);
+  const shown = new Set(names);
+  const free = [...before]
+    .filter(([name, { isFocused }]) => !shown.has(name) && !isFocused)
+    .map(([, { slot }]) => slot)
+    .values();
+  return () => free.next().value ?? next.current++;
 }
 
 function focused(scroller: RefObject<HTMLElement | null>): HTMLElement {

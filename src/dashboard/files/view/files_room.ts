@@ -1,6 +1,6 @@
 import type { App } from "../../core/context.ts";
 import type { Entry, Place } from "../entry.ts";
-import { BrowserStore } from "../listing/browser_store.ts";
+import { type BrowserStore, browserStoreOf } from "../listing/browser_store.ts";
 import { Listing } from "../listing/listing.ts";
 import { readPage } from "../listing/read_page.ts";
 import { Thumbnails } from "../listing/thumbnails.ts";
@@ -21,7 +21,7 @@ export class FilesRoom {
   readonly #listings = new Map<string, Listing>();
 
   constructor(readonly app: App) {
-    this.#store = new BrowserStore(app.session);
+    this.#store = browserStoreOf(app.session);
     this.thumbnails = new Thumbnails(app.api, this.#store);
   }
 

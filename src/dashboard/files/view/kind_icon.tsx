@@ -33,7 +33,7 @@ export function Picture({ entry, size }: { entry: Entry; size: number }) {
     <span class="picture" aria-hidden="true">
       {url === "" || url === undefined
         ? <KindIcon kind={typeOf(entry).kind} size={size} />
-        : <img src={url} alt="" draggable={false} decoding="async" />}
+        : <img key={url} src={url} alt="" draggable={false} decoding="async" />}
     </span>
   );
 }

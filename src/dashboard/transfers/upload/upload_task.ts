@@ -135,6 +135,8 @@ export class UploadTask {
       else await this.#sendWhole(file, signal);
       signal.throwIfAborted();
       this.sent = this.size;
+      // A pasted image is held in memory.
+      this.#file = undefined;
       this.#forget();
       this.#set("done");
     } catch (error) {

@@ -36,6 +36,9 @@ export const ACCOUNT_KINDS = [
   "project_key_use",
   "recounted",
   "removal",
+  "s3_key",
+  "s3_key_of",
+  "s3_key_use",
   "server_daily_usage",
   "server_event",
   "session",
@@ -48,7 +51,10 @@ export function* accountProblems(entries: Entries): Generator<string> {
   if (all(entries, "removal").length > 0) return;
   const projects = idsOf(entries, "project");
   const apps = idsOf(entries, "app");
-  const kinds = ["app", "project_key_prefix", "file", "usage", "upload", "event", "daily_usage"];
+  const kinds = [
+    ...["app", "project_key_prefix", "s3_key_of", "file", "usage", "upload", "event"],
+    "daily_usage",
+  ];
   for (const kind of kinds) {
     for (const entry of all(entries, kind)) {
       if (!projects.has(rest(entry, 2))) yield `The ${kind} ${rest(entry)} has no project`;
@@ -66,6 +72,7 @@ export function* accountProblems(entries: Entries): Generator<string> {
   for (const entry of all(entries, "project_key_use")) {
     if (!projectKeys.has(rest(entry))) yield `The project_key_use ${rest(entry)} has no key`;
   }
+  yield* s3KeyProblems(entries);
   yield* indexProblems(entries, "app_key_name", "app_key", (value, hash) => {
     return [textOfKey(value.project, value.app, value.name), hash];
   });
@@ -97,6 +104,27 @@ function* indexProblems(
     expected.delete(rest(entry));
   }
   for (const key of expected.keys()) yield `The ${index} ${key} is missing`;
+}
+
+/** Compares the lists of S3 keys with the keys, and looks for what deletes them. */
+function* s3KeyProblems(entries: Entries): Generator<string> {
+  const records = new Map(all(entries, "s3_key").map((entry) => [rest(entry), entry.value]));
+  for (const entry of all(entries, "s3_key_use")) {
+    if (!records.has(rest(entry))) yield `The s3_key_use ${rest(entry)} has no key`;
+  }
+  const journal = idsOf(entries, "garbage");
+  for (const entry of all(entries, "s3_key_of")) {
+    const [, project = "", id = ""] = entry.key.map(String);
+    const { expires } = entry.value as { expires?: number };
+    const record = records.get(textOfKey(id)) as { project: string; expires?: number } | undefined;
+    const isCorrect = record?.project === project && record?.expires === expires;
+    if (!isCorrect) yield `The s3_key_of ${rest(entry)} has no key`;
+    records.delete(textOfKey(id));
+    if (expires === undefined) continue;
+    const isScheduled = [id, `${id}.index`].every((each) => journal.has(textOfKey(expires, each)));
+    if (!isScheduled) yield `The S3 key ${id} would be kept for ever`;
+  }
+  for (const id of records.keys()) yield `The S3 key ${id} is not listed`;
 }
 
 function* hostProblems(entries: Entries): Generator<string> {

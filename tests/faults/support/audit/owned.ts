@@ -38,6 +38,8 @@ export interface GarbageValue {
   name: string;
   version: string;
   id: string;
+  /** Numbers of parts that a completed upload did not use. */
+  unused?: number[];
 }
 
 /** An item of the trash. */
@@ -134,14 +136,18 @@ function ownByJournals(entries: Entries, owned: Owned): void {
     owned.passing.add((value as GarbageValue).version);
   }
   for (const { value } of all(entries, "garbage")) {
-    const { kind, project, drive, version, id } = value as GarbageValue;
+    const { kind, project, drive, version, id, unused = [] } = value as GarbageValue;
     if (kind === "chunks") owned.passing.add(version);
     if (kind === "manifest") owned.passingManifests.add(version);
     if (kind !== "upload" && kind !== "parts") continue;
     const upload = textOfKey(project, drive, id);
     owned.passingUploads.add(upload);
     for (const part of all(entries, "part")) {
-      if (rest(part, -1) === upload) owned.passing.add((part.value as PartValue).version);
+      // The bytes of the other parts of a completed upload belong to its file.
+      const isPassing = kind === "upload" || unused.includes(Number(part.key.at(-1)));
+      if (isPassing && rest(part, -1) === upload) {
+        owned.passing.add((part.value as PartValue).version);
+      }
     }
   }
 }

@@ -116,20 +116,26 @@ function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator
   }
 }
 
-/** Finds versions without their checksums (four bytes per chunk and a digest), and checksums without a version. */
+/**
+ * Finds versions without their checksums (four bytes per chunk and a digest, in one or more pages), and checksums without
+ * a version.
+ */
 function* checksumProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
-  const missing = new Map(needed);
+  const found = new Map<string, number>();
   for (const page of all(entries, "checksums")) {
     const version = versionOf(page);
-    const size = missing.get(version);
-    missing.delete(version);
-    if (size === undefined && !passing.has(version)) {
+    found.set(version, (found.get(version) ?? 0) + Number(page.value));
+    if (!needed.has(version) && !passing.has(version)) {
       yield `The checksums ${rest(page)} have no owner`;
     }
-    const wanted = 4 * Math.ceil((size ?? 0) / PIECE) + 32;
-    if (size !== undefined && page.value !== wanted) yield `${rest(page)} has ${page.value} bytes`;
   }
-  for (const [version, size] of missing) if (size > 0) yield `No checksums of ${version}`;
+  for (const [version, size] of needed) {
+    const wanted = size === 0 ? 0 : 4 * Math.ceil(size / PIECE) + 32;
+    const bytes = found.get(version) ?? 0;
+    if (bytes !== wanted) {
+      yield `The checksums of ${version} have ${bytes} instead of ${wanted} bytes`;
+    }
+  }
 }
 
 function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { streamPieces } from "./response_stream.ts";
+import { PieceStream } from "./response_stream.ts";
 
 type Piece = Uint8Array<ArrayBuffer>;
 
@@ -9,12 +9,12 @@ function watched(
   idle = 60_000,
 ): { stream: ReadableStream<Piece>; log: unknown[] } {
   const log: unknown[] = [];
-  const stream = streamPieces(pieces, {
+  const stream = new PieceStream(pieces, {
     idle,
     onEnd: () => void log.push("end"),
     onError: (error) => void log.push(error),
   });
-  return { stream, log };
+  return { stream: stream.toReadableStream(), log };
 }
 
 async function* piecesOf(texts: readonly string[], pulled: string[] = []): AsyncGenerator<Piece> {

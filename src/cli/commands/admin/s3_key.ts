@@ -1,0 +1,63 @@
+import { keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
+import { isAccessKeyId } from "../../../rules/secrets.ts";
+import { CommandError } from "../../terminal/output.ts";
+import type { AdminCall } from "./admin_call.ts";
+import { drivesOf, LIMIT_HEADINGS, limitCells, permissionsOf, secondsIn } from "./key.ts";
+
+export async function createS3Key(call: AdminCall): Promise<void> {
+  const { project } = call;
+  call.validate("name", keyNameProblem);
+  call.validate("prefix", namePrefixProblem);
+  const wanted = {
+    name: call.get("name"),
+    permissions: permissionsOf(call),
+    drives: drivesOf(call),
+    prefix: call.get("prefix"),
+    expires_in: secondsIn(call),
+  };
+  const made = await call.administer((on) => on.createS3Key(project, wanted));
+  call.print(made, [
+    `Access key id:      ${made.access_key_id}`,
+    `Secret access key:  ${made.secret_access_key}`,
+    "",
+    "The secret is shown only once: store it like a password.",
+  ]);
+}
+
+export async function listS3Keys(call: AdminCall): Promise<void> {
+  const { project } = call;
+  const keys = await call.administer((on) => on.listS3Keys(project));
+  const rows = keys.map(({ access_key_id, prefix, usable, ...key }) => [
+    access_key_id,
+    key.name,
+    key.created,
+    ...limitCells({ ...key, name_prefix: prefix }),
+    usable ? "yes" : "no",
+  ]);
+  const headings = ["ACCESS KEY ID", "NAME", "CREATED", ...LIMIT_HEADINGS, "USABLE"];
+  call.printTable({ s3_keys: keys }, headings, rows, `The project ${project} has no S3 keys.`);
+}
+
+export async function revokeS3Key(call: AdminCall): Promise<void> {
+  const { project } = call;
+  // Another value may be a secret, which is not repeated.
+  call.validate("ACCESS-KEY-ID", (text) => isAccessKeyId(text) ? undefined : ID_PROBLEM);
+  const id = call.required("ACCESS-KEY-ID");
+  await call.administer(async (on) => {
+    const key = (await on.listS3Keys(project)).find(({ access_key_id }) => access_key_id === id);
+    if (key === undefined) {
+      throw new CommandError(
+        `The project ${project} has no S3 key ${id}: see kvdrive s3-key list`,
+      );
+    }
+    const name = key.name === null ? "" : ` ("${key.name}")`;
+    call.confirm(`Revoke the S3 key ${id}${name} of the project ${project}?`);
+    await on.revokeS3Key(project, id);
+  });
+  call.print({ access_key_id: id }, [
+    `The S3 key ${id} is revoked. Running servers refuse it within 5 seconds.`,
+  ]);
+}
+
+/** What an id must be, as the end of a sentence. */
+const ID_PROBLEM = "must be the 20 characters that kvdrive s3-key list shows";

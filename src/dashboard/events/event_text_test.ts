@@ -1,0 +1,20 @@
+import { assertEquals } from "@std/assert";
+import { actorText, eventText } from "./event_text.ts";
+
+Deno.test("Events say in words what was changed, and to what", () => {
+  const cases = [
+    ["key.created", "7DiqI7D5", "Key created: 7DiqI7D5"],
+    ["app.deleted", "album/wiki", "Application deleted: album/wiki"],
+    ["quota.changed", "max_bytes=5000000000", "Limit of space changed: 5 GB"],
+    ["quota.changed", "album/max_bytes=null", "Limit of space changed: none (album)"],
+    ["trash.changed", "trash_days=1", "Trash changed: 1 day"],
+    ["trash.changed", "trash_days=0", "Trash changed: off"],
+    ["host_suffix.changed", "host_suffix=a.b", "Domain for applications changed: a.b"],
+    ["link.created", "a=b", "Link created: a=b"],
+    ["dashboard.signed_in", "01M82RCJBWVSZHBQ4ACYF6KXF3", "Signed in to the dashboard"],
+    ["link_key.rotated", "", "All links revoked"],
+  ] as const;
+  for (const [event, target, text] of cases) assertEquals(eventText({ event, target }), text);
+  assertEquals(actorText("admin"), "Administrator");
+  assertEquals(actorText("7DiqI7D5"), "Key 7DiqI7D5…");
+});

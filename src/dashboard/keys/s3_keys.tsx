@@ -1,0 +1,111 @@
+import { HardDrive, Plus, Trash2 } from "lucide";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { useResource } from "../core/resource.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { confirm } from "../ui/dialog.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
+import { Section } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { NewKey } from "./new_key.tsx";
+import { type ListedKey, RIGHTS_COLUMNS } from "./rights_columns.tsx";
+import { showS3Secret } from "./s3_secret_dialog.tsx";
+
+type S3Key = Schemas["S3KeyList"]["s3_keys"][number];
+
+/** The S3 keys of a project. */
+export function S3Keys({ project }: { project: string }) {
+  const app = useApp();
+  const path = { project_id: project };
+  const list = useResource(
+    (signal) =>
+      dataOf(
+        app.api.GET("/admin/v1/projects/{project_id}/s3-keys", { params: { path }, signal }),
+      ),
+    [project],
+  );
+  const create = async () => {
+    const made = await app.overlays.show<Schemas["NewS3Key"]>((close) => (
+      <NewKey
+        title="New S3 key"
+        create={({ name_prefix: prefix, ...wanted }) =>
+          dataOf(
+            app.api.POST("/admin/v1/projects/{project_id}/s3-keys", {
+              params: { path },
+              body: { ...wanted, prefix },
+            }),
+          )}
+        onClose={close}
+      />
+    ));
+    if (made === undefined) return;
+    list.reload();
+    await showS3Secret(app, made);
+  };
+  const revoke = async (key: S3Key) => {
+    const isAgreed = await confirm(app, {
+      title: `Revoke “${titleOf(key)}”?`,
+      text: "S3 clients that use it are refused from now on.",
+      action: "Revoke S3 key",
+    });
+    if (!isAgreed) return;
+    await app.api.DELETE("/admin/v1/projects/{project_id}/s3-keys/{access_key_id}", {
+      params: { path: { ...path, access_key_id: key.access_key_id } },
+    });
+    app.toasts.success("S3 key revoked");
+    list.reload();
+  };
+  return (
+    <Section
+      title="S3 keys"
+      lead="Backup programs and other S3 clients sign their requests with one."
+      actions={<Button icon={Plus} onClick={create}>New S3 key</Button>}
+    >
+      <Loaded from={list}>
+        {({ s3_keys }) =>
+          s3_keys.length === 0
+            ? (
+              <Empty
+                icon={HardDrive}
+                title="No S3 keys"
+                text="No S3 client can use this project."
+              />
+            )
+            : (
+              <Table
+                caption="S3 keys of the project"
+                columns={COLUMNS}
+                rows={s3_keys.map((key) => ({ ...key, name_prefix: key.prefix }))}
+                keyOf={({ access_key_id }) => access_key_id}
+                actions={(key) => (
+                  <IconButton
+                    icon={Trash2}
+                    label={`Revoke ${titleOf(key)}`}
+                    onClick={() => revoke(key)}
+                  />
+                )}
+              />
+            )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function titleOf({ name, access_key_id }: Pick<S3Key, "name" | "access_key_id">): string {
+  return name ?? access_key_id;
+}
+
+const COLUMNS: Column<S3Key & ListedKey>[] = [
+  {
+    title: "Name",
+    isMain: true,
+    cell: ({ name, access_key_id, usable }) => (
+      <span class="title-link">
+        {name ?? "Unnamed"}
+        <small>{access_key_id}</small>
+        {usable ? null : <span class="badge bad">The server has lost its secret</span>}
+      </span>
+    ),
+  },
+  ...RIGHTS_COLUMNS,
+];

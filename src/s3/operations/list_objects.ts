@@ -1,0 +1,262 @@
+import { Buffer } from "node:buffer";
+import { byteLength, compareNames } from "../../rules/names.ts";
+import type { ListedFile, ObjectEntry } from "../../store/listing/objects.ts";
+import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
+import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../parameters.ts";
+import type { Operation } from "../operation.ts";
+import { requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
+import { s3Errors } from "../s3_error.ts";
+import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
+import { optional, type XmlElement } from "../xml/xml_writer.ts";
+
+/** A page ends with the entry at which its names have so many bytes. */
+const MAX_PAGE = 2 ** 20;
+
+/** What all kinds of lists are asked for. */
+interface ListRequest extends NameEncoding {
+  prefix: string;
+  delimiter: string;
+  /** The list continues after this entry. */
+  after: string;
+  limit: number;
+}
+
+/** A page of a list. */
+interface ListedPage {
+  entries: ObjectEntry[];
+  more: boolean;
+}
+
+function listRequestOf({ query }: S3Call, after: string): ListRequest {
+  return {
+    prefix: query.one("prefix") ?? "",
+    delimiter: query.one("delimiter") ?? "",
+    after,
+    limit: pageLimit(query, "max-keys"),
+    ...nameEncoding(query),
+  };
+}
+
+/** Reads a page of what the access key may see. */
+async function readPage(
+  call: S3Call,
+  { store }: S3Deps,
+  request: ListRequest,
+): Promise<ListedPage> {
+  const { project, bucket: drive, rights } = call;
+  const { delimiter, limit, after } = request;
+  const prefix = rights.visiblePrefix(request.prefix);
+  if (prefix === undefined || limit === 0) return { entries: [], more: false };
+  const asked = { project, drive, prefix, delimiter, after, limit };
+  const commonPrefix = delimiter === ""
+    ? undefined
+    : commonPrefixOf(prefix, request.prefix, delimiter);
+  if (commonPrefix === undefined) return cutPage(await store.listObjects(asked));
+  // Of what lies above the key's own prefix, only the common prefix shows that leads there.
+  if (after !== "" && compareNames(commonPrefix, after) <= 0) return { entries: [], more: false };
+  const { entries } = await store.listObjects({ ...asked, delimiter: "", after: "", limit: 1 });
+  return { entries: entries.length === 0 ? [] : [{ commonPrefix }], more: false };
+}
+
+function commonPrefixOf(name: string, prefix: string, delimiter: string): string | undefined {
+  const at = name.indexOf(delimiter, prefix.length);
+  return at === -1 ? undefined : name.slice(0, at + delimiter.length);
+}
+
+function cutPage({ entries, more }: ListedPage): ListedPage {
+  let bytes = 0;
+  const end = entries.findIndex((entry, index) => {
+    bytes += byteLength(nameOf(entry));
+    return index > 0 && bytes > MAX_PAGE;
+  });
+  return end === -1 ? { entries, more } : { entries: entries.slice(0, end), more: true };
+}
+
+function nameOf(entry: ObjectEntry): string {
+  return "commonPrefix" in entry ? entry.commonPrefix : entry.name;
+}
+
+/** The elements of an object. @param owner Its owner, if the request wants it. */
+function objectElements(
+  entry: Exclude<ObjectEntry, { commonPrefix: string }>,
+  encoded: (name: string) => string,
+  owner: XmlElement[] | undefined,
+): XmlElement[] {
+  const record = "record" in entry ? entry.record : undefined;
+  const modified = "record" in entry ? entry.record.modified : entry.folder.created;
+  return [
+    ["Key", encoded(entry.name)],
+    ["LastModified", xmlTime(modified)],
+    ["ETag", `"${record === undefined ? EMPTY_TAG : entityTag(record)}"`],
+    ...checksumElements(record),
+    ["Size", record?.size ?? 0],
+    ...optional("Owner", owner),
+    ["StorageClass", "STANDARD"],
+  ];
+}
+
+function checksumElements(record: ListedFile | undefined): XmlElement[] {
+  const { checksum } = record ?? {};
+  if (checksum === undefined) return [];
+  return [["ChecksumAlgorithm", checksum.algorithm], ["ChecksumType", checksum.type]];
+}
+
+/** The entries of a page: first the objects, then the common prefixes. */
+function pageElements(
+  { entries }: ListedPage,
+  { encoded }: ListRequest,
+  objectName: string,
+  elementsOf: (entry: Exclude<ObjectEntry, { commonPrefix: string }>) => XmlElement[],
+): XmlElement[] {
+  const objects: XmlElement[] = [];
+  const prefixes: XmlElement[] = [];
+  for (const entry of entries) {
+    if ("commonPrefix" in entry) {
+      prefixes.push(["CommonPrefixes", [["Prefix", encoded(entry.commonPrefix)]]]);
+    } else objects.push([objectName, elementsOf(entry)]);
+  }
+  return [...objects, ...prefixes];
+}
+
+/** The elements that repeat the request. */
+function requestElements(
+  { bucket }: S3Call,
+  { prefix, delimiter, limit, encoded, encoding }: ListRequest,
+): XmlElement[] {
+  return [
+    ["Name", bucket],
+    ["Prefix", encoded(prefix)],
+    ["MaxKeys", limit],
+    ...(delimiter === "" ? [] : [["Delimiter", encoded(delimiter)]] satisfies XmlElement[]),
+    ...optional("EncodingType", encoding),
+  ];
+}
+
+async function respond(
+  call: S3Call,
+  deps: S3Deps,
+  request: ListRequest,
+  build: (page: ListedPage) => XmlElement,
+): Promise<Response> {
+  await requireBucket(call, deps);
+  const estimate = request.limit * ENTRY_MEMORY;
+  return await listResponse(
+    call,
+    deps,
+    estimate,
+    async () => build(await readPage(call, deps, request)),
+  );
+}
+
+const listObjects: Operation = {
+  name: "ListObjects",
+  method: "GET",
+  level: "bucket",
+  permissions: ["list"],
+  handle: async (call, deps) => {
+    const { query } = call;
+    const marker = query.one("marker") ?? "";
+    const request = listRequestOf(call, marker);
+    const { encoded } = request;
+    return await respond(call, deps, request, (page) => {
+      const last = page.entries.at(-1);
+      const next = page.more && last !== undefined ? encoded(nameOf(last)) : undefined;
+      const entries = pageElements(
+        page,
+        request,
+        "Contents",
+        (entry) => objectElements(entry, encoded, ownerOf(call)),
+      );
+      return ["ListBucketResult", [
+        ...requestElements(call, request),
+        ["Marker", encoded(marker)],
+        ...optional("NextMarker", next),
+        ["IsTruncated", page.more],
+        ...entries,
+      ]];
+    });
+  },
+};
+
+const listObjectsV2: Operation = {
+  name: "ListObjectsV2",
+  method: "GET",
+  level: "bucket",
+  parameter: "list-type",
+  permissions: ["list"],
+  handle: async (call, deps) => {
+    const { query } = call;
+    const type = query.one("list-type") ?? "";
+    if (type !== "2") throw s3Errors.badArgument("list-type", type, "it must be 2");
+    const token = query.one("continuation-token");
+    const startAfter = query.one("start-after");
+    const after = token ? readToken(token) : startAfter ?? "";
+    const request = listRequestOf(call, after);
+    const { encoded } = request;
+    const owner = query.one("fetch-owner") === "true" ? ownerOf(call) : undefined;
+    return await respond(call, deps, request, (page) => {
+      const last = page.entries.at(-1);
+      const next = page.more && last !== undefined ? writeToken(nameOf(last)) : undefined;
+      const elementsOf = (entry: Exclude<ObjectEntry, { commonPrefix: string }>) =>
+        objectElements(entry, encoded, owner);
+      return ["ListBucketResult", [
+        ...requestElements(call, request),
+        ...optional("ContinuationToken", token),
+        ...optional("StartAfter", startAfter === undefined ? undefined : encoded(startAfter)),
+        ...optional("NextContinuationToken", next),
+        ["KeyCount", page.entries.length],
+        ["IsTruncated", page.more],
+        ...pageElements(page, request, "Contents", elementsOf),
+      ]];
+    });
+  },
+};
+
+/** A token is the last entry of the page before, in base64: it may have characters that XML cannot have. */
+function writeToken(name: string): string {
+  return Buffer.from(name).toString("base64url");
+}
+
+function readToken(token: string): string {
+  const name = Buffer.from(token, "base64url").toString();
+  if (name !== "" && writeToken(name) === token) return name;
+  throw s3Errors.badArgument("continuation-token", token, "it is none that this server gave");
+}
+
+/** Every object is the only version of its key: tools that empty a bucket ask for its versions. */
+const listObjectVersions: Operation = {
+  name: "ListObjectVersions",
+  method: "GET",
+  level: "bucket",
+  parameter: "versions",
+  permissions: ["list"],
+  handle: async (call, deps) => {
+    const marker = call.query.one("key-marker") ?? "";
+    const request = listRequestOf(call, marker);
+    const { encoded } = request;
+    return await respond(call, deps, request, (page) => {
+      const last = page.entries.at(-1);
+      const next = page.more && last !== undefined ? encoded(nameOf(last)) : undefined;
+      const elementsOf = (entry: Exclude<ObjectEntry, { commonPrefix: string }>): XmlElement[] => [
+        ...objectElements(entry, encoded, ownerOf(call)),
+        ["VersionId", "null"],
+        ["IsLatest", true],
+      ];
+      return ["ListVersionsResult", [
+        ...requestElements(call, request),
+        ["KeyMarker", encoded(marker)],
+        ...optional("NextKeyMarker", next),
+        ...(next === undefined ? [] : [["NextVersionIdMarker", "null"]] satisfies XmlElement[]),
+        ["IsTruncated", page.more],
+        ...pageElements(page, request, "Version", elementsOf),
+      ]];
+    });
+  },
+};
+
+/** The operations that list objects. */
+export const listOperations: readonly Operation[] = [
+  listObjects,
+  listObjectsV2,
+  listObjectVersions,
+];

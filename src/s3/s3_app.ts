@@ -1,0 +1,164 @@
+import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
+import { errors } from "../http/http_error.ts";
+import { HttpResponse } from "../http/http_response.ts";
+import { type RequestContext, requestIdOf } from "../http/request_context.ts";
+import { assertHost, Query } from "../http/request_target.ts";
+import { SigningKeys } from "./auth/signing_key.ts";
+import { verifySignature } from "./auth/signature.ts";
+import { authenticate, type RoutedRequest } from "./authenticate.ts";
+import { toS3Error } from "./error_mapping.ts";
+import { findOperation, levelOf, type Operation } from "./operation.ts";
+import { bucketOperations } from "./operations/buckets.ts";
+import { configurationOperations } from "./operations/configuration.ts";
+import { copyOperations } from "./operations/copy_object.ts";
+import { deleteOperations } from "./operations/delete_objects.ts";
+import { readOperations } from "./operations/get_object.ts";
+import { listOperations } from "./operations/list_objects.ts";
+import { attributeOperations } from "./operations/object_attributes.ts";
+import { isForm, postObject } from "./operations/post_object.ts";
+import { writeOperations } from "./operations/put_object.ts";
+import { parseAddress } from "./request_address.ts";
+import type { S3Deps } from "./s3_call.ts";
+import { S3Error } from "./s3_error.ts";
+import { errorResponse } from "./s3_response.ts";
+import { completeOperations } from "./uploads/complete_upload.ts";
+import { uploadListOperations } from "./uploads/list_uploads.ts";
+import { uploadOperations } from "./uploads/start_upload.ts";
+import { partOperations } from "./uploads/upload_part.ts";
+
+/** Every operation of the S3 API. */
+export const operations: readonly Operation[] = [
+  ...bucketOperations,
+  ...listOperations,
+  ...readOperations,
+  ...writeOperations,
+  ...copyOperations,
+  ...deleteOperations,
+  ...attributeOperations,
+  ...uploadOperations,
+  ...partOperations,
+  ...completeOperations,
+  ...uploadListOperations,
+  ...configurationOperations,
+];
+
+/** Methods that browsers may use. */
+const METHODS = "GET, HEAD, PUT, POST, DELETE, OPTIONS";
+
+/** A request as it arrived. */
+interface Incoming {
+  request: Request;
+  requestId: string;
+  info: Deno.ServeHandlerInfo;
+  context: RequestContext;
+}
+
+/** The S3 API: answers every request, and never throws. */
+export function createS3App(
+  deps: S3Deps,
+): (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response> {
+  const signingKeys = new SigningKeys();
+  return async (request, info) => {
+    const requestId = requestIdOf(request.headers, signaturesIn(request));
+    const context = deps.observer.begin(requestId, request.method);
+    const incoming: Incoming = { request, requestId, info, context };
+    const answer = await deps.running.track(
+      request,
+      () => dispatch(incoming, deps, signingKeys),
+    ).catch((error: unknown) => failureOf(error, incoming, deps));
+    const { headers } = answer;
+    addCorsHeaders(headers, request.headers, deps.corsOrigins);
+    if (headers.has("Access-Control-Allow-Origin")) {
+      headers.set("Access-Control-Expose-Headers", "*");
+    }
+    headers.set("X-Request-Id", requestId);
+    headers.set("x-amz-request-id", requestId);
+    const sent = request.method === "HEAD" ? withoutBody(answer) : answer;
+    observeEnd(incoming, sent, deps);
+    return sent;
+  };
+}
+
+/** A signature in a header or in the query. */
+const SIGNATURE = /Signature=([^&,\s]+)/g;
+
+/** Returns the signatures of a request: with one in the query, everyone can repeat the request for some time. */
+function signaturesIn({ url, headers }: Request): string[] {
+  const text = `${url} ${headers.get("authorization") ?? ""}`;
+  return [...text.matchAll(SIGNATURE)].map(([, signature = ""]) => signature);
+}
+
+async function dispatch(
+  incoming: Incoming,
+  deps: S3Deps,
+  signingKeys: SigningKeys,
+): Promise<Response> {
+  const { request, context } = incoming;
+  const { headers, method } = request;
+  assertHost(headers);
+  if (method === "OPTIONS") {
+    deps.observer.route(context, "S3 OPTIONS", "other");
+    return optionsResponse(headers, METHODS);
+  }
+  const address = parseAddress(request.url, headers.get("host"), deps.domain);
+  const query = new Query(address.query);
+  const routed: RoutedRequest = { ...incoming, address, query };
+  const level = levelOf(address);
+  if (level === "bucket" && isForm(request)) {
+    deps.observer.route(context, "S3 PostObject", "upload");
+    if (deps.isDraining()) throw errors.shuttingDown();
+    return await postObject(routed, deps, signingKeys);
+  }
+  const operation = findOperation(operations, { method, level, query, headers });
+  deps.observer.route(context, `S3 ${operation?.name ?? "-"}`, operation?.kind ?? "other");
+  if (deps.isDraining()) throw errors.shuttingDown();
+  const raw = { method, headers, path: address.path, query: address.query };
+  const call = await authenticate(
+    routed,
+    deps,
+    (lookup) => verifySignature(raw, lookup, Date.now(), signingKeys),
+  );
+  if (operation === undefined) {
+    throw new S3Error("MethodNotAllowed", "There is no such operation", {
+      Method: method,
+      ResourceType: level,
+    });
+  }
+  call.rights.require(...operation.permissions);
+  if (level !== "service") call.rights.requireDrive(address.bucket);
+  return await operation.handle(call, deps);
+}
+
+function failureOf(
+  error: unknown,
+  { request, requestId }: Incoming,
+  { onError }: S3Deps,
+): HttpResponse {
+  const rendered = toS3Error(error);
+  if (rendered.status >= 500 && rendered.cause !== undefined) onError(rendered.cause, requestId);
+  const path = request.url.replace(/^[a-z]+:\/\/[^/?]*/, "").replace(/\?.*$/, "");
+  return errorResponse(rendered, path, requestId);
+}
+
+function withoutBody(response: Response): Response {
+  if (response.body === null) return response;
+  const { status, headers } = response;
+  return new HttpResponse(null, { status, headers });
+}
+
+/** Completes the context when the response has been sent. */
+function observeEnd(
+  { context, info }: Incoming,
+  response: Response,
+  { observer, store }: S3Deps,
+): void {
+  context.status = response.status;
+  if (!context.isStreaming && context.method !== "HEAD" && response.status !== 304) {
+    context.sent = Number(response.headers.get("content-length") ?? 0);
+  }
+  const end = () => {
+    observer.end(context);
+    if (context.project !== undefined) store.usageHistory.traffic.count(context.project, context);
+  };
+  info.completed.then(end, end);
+}

@@ -1,0 +1,110 @@
+import { HttpResponse } from "../http/http_response.ts";
+import { PieceStream, READER_PATIENCE } from "../http/files/response_stream.ts";
+import { CHUNK_SIZE } from "../store/engine/records.ts";
+import type { S3Call, S3Deps } from "./s3_call.ts";
+import type { S3Error } from "./s3_error.ts";
+import { optional, writeXml, type XmlElement } from "./xml/xml_writer.ts";
+
+const encoder = new TextEncoder();
+
+/** The response with a document. */
+export function xmlResponse(
+  root: XmlElement,
+  headers: Readonly<Record<string, string>> = {},
+  status = 200,
+): HttpResponse {
+  return documentResponse(status, writeXml(root), headers);
+}
+
+/** The response without a body. */
+export function emptyResponse(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  const length = status === 204 ? {} : { "Content-Length": "0" };
+  return new HttpResponse(null, { status, headers: { ...length, ...headers } });
+}
+
+/** The response to a request that failed. */
+export function errorResponse(error: S3Error, resource: string, requestId: string): HttpResponse {
+  const { code, message, details, status, headers } = error;
+  const text = writeXml(["Error", [
+    ["Code", code],
+    ["Message", message],
+    ...Object.entries(details),
+    ...optional("Resource", resource),
+    ["RequestId", requestId],
+  ]], "");
+  return documentResponse(status, text, headers);
+}
+
+function documentResponse(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): HttpResponse {
+  const body = encoder.encode(text);
+  return new HttpResponse(body, { status, headers: documentHeaders(body, headers) });
+}
+
+function documentHeaders(
+  { byteLength }: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return {
+    "Content-Type": "application/xml",
+    "Content-Length": String(byteLength),
+    ...headers,
+  };
+}
+
+/**
+ * The response with a list. It holds memory of the budget until it is sent.
+ *
+ * @param estimate Memory for building the list, in bytes.
+ * @throws {MemoryExhausted} if the memory does not become available in time.
+ */
+export async function listResponse(
+  { project, context }: S3Call,
+  { store, idleTimeout }: S3Deps,
+  estimate: number,
+  build: () => Promise<XmlElement>,
+): Promise<HttpResponse> {
+  const memory = await store.memory.json.reserve(project, estimate);
+  try {
+    const body = encoder.encode(writeXml(await build()));
+    const headers = documentHeaders(body);
+    if (body.byteLength <= CHUNK_SIZE) {
+      memory[Symbol.dispose]();
+      return new HttpResponse(body, { headers });
+    }
+    const stream = new PieceStream(piecesOf(body), {
+      idle: idleTimeout * READER_PATIENCE,
+      onEnd: () => memory[Symbol.dispose](),
+      onError: () => {},
+      context,
+    });
+    return new HttpResponse(stream, { headers });
+  } catch (error) {
+    memory[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function* piecesOf(
+  body: Uint8Array<ArrayBuffer>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let at = 0; at < body.byteLength; at += CHUNK_SIZE) {
+    yield await Promise.resolve(body.subarray(at, at + CHUNK_SIZE));
+  }
+}
+
+/** A time as XML has it: UTC to milliseconds. */
+export function xmlTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** The owner of everything in a project. */
+export function ownerOf({ project }: Pick<S3Call, "project">): XmlElement[] {
+  return [["ID", project], ["DisplayName", project]];
+}

@@ -1,0 +1,140 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { BeingDeleted, NoSuchProject, UploadRefused } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import type { FileRecord } from "../engine/records.ts";
+import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
+import { assertKeys, dataWith } from "../testing/entries.ts";
+import { put } from "../testing/files.ts";
+import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import { withClock } from "../testing/time.ts";
+import { HOUR } from "../../rules/units.ts";
+
+const { project, drive } = DRIVE;
+
+async function deleteEmpty({ store }: TestStore): Promise<string> {
+  return await store.buckets.deleteEmpty(project, drive);
+}
+
+testOnAll("A bucket is created once, and deleted if it is empty", async (bench) => {
+  const { buckets } = bench.store;
+  assertEquals(await buckets.exists(project, drive), false);
+  assertEquals(await deleteEmpty(bench), "absent");
+  for (let i = 0; i < 3; i++) {
+    assertEquals(await buckets.create(project, drive), "created");
+    assertEquals(await buckets.create(project, drive), "exists");
+    assertEquals(await buckets.exists(project, drive), true);
+    assertEquals((await bench.store.drives(project)).map(({ name }) => name), [drive]);
+    assertEquals(await deleteEmpty(bench), "deleted");
+    assertEquals(await buckets.exists(project, drive), false);
+    await assertKeys(bench, {});
+  }
+  assertEquals(await deleteEmpty(bench), "absent");
+  assertEquals(await buckets.exists("none", drive), false);
+  await assertRejects(() => buckets.create("none", drive), NoSuchProject);
+});
+
+/** What a drive may have, and how it goes away. */
+const CONTENTS: Record<string, (bench: TestStore) => Promise<() => Promise<unknown>>> = {
+  "a file": async (bench) => {
+    await put(bench, "a", bytes(1));
+    return () => bench.store.files.delete(place("a"));
+  },
+  "a folder": async ({ store }) => {
+    await store.folders.create(place("a/"));
+    assert((await store.folders.get(place("a/")))?.created !== undefined);
+    return () => store.folders.delete(place("a/"));
+  },
+  "a file in the trash": async (bench) => {
+    const { store } = bench;
+    await store.projects.update(project, { trashDays: 1 });
+    await put(bench, "a", bytes(1));
+    await store.files.delete(place("a"));
+    return () => store.trash.empty(DRIVE);
+  },
+};
+
+for (const [what, add] of Object.entries(CONTENTS)) {
+  testOnAll(`A bucket with ${what} is not empty`, async (bench) => {
+    const remove = await add(bench);
+    assertEquals(await deleteEmpty(bench), "not empty");
+    assertEquals(await bench.store.buckets.exists(project, drive), true);
+    await remove();
+    assertEquals(await deleteEmpty(bench), "deleted");
+    await sweepLater(bench);
+    assertEquals(await dataWith(bench, `"${drive}"`), []);
+  });
+}
+
+testOnAll("An open upload does not keep a bucket, and ends with it", async (bench) => {
+  const { uploads } = bench.store;
+  const id = await uploads.start(place("a"), undefined);
+  const part = { id, part: 1, type: undefined };
+  await uploads.putPart(place("a"), part, inPieces(bytes(9)), () => {});
+  assertEquals(await deleteEmpty(bench), "deleted");
+  await assertRejects(() => uploads.session(place("a"), id), UploadRefused);
+  assertEquals(await uploads.countOpen(), 0);
+  await sweepLater(bench);
+  await assertKeys(bench, {});
+});
+
+testOnAll("Files that have expired do not keep a bucket", async (bench) => {
+  await withClock(async (forward) => {
+    await bench.store.files.put(place("a"), inPieces(bytes(9)), { ...ANYWAY, lifetime: HOUR });
+    assertEquals(await deleteEmpty(bench), "not empty");
+    forward(HOUR);
+    assertEquals(await deleteEmpty(bench), "deleted");
+    await sweepLater(bench);
+    await assertKeys(bench, {});
+  });
+});
+
+testOnAll("A bucket that is being deleted can be created once that has ended", async (bench) => {
+  await put(bench, "a", bytes(1));
+  await bench.store.projects.deleteDrive(project, drive);
+  const { buckets } = bench.store;
+  assertEquals(await deleteEmpty(bench), "absent");
+  await assertRejects(() => buckets.create(project, drive), BeingDeleted);
+  await bench.store.sweeper.sweep();
+  assertEquals(await buckets.create(project, drive), "created");
+});
+
+testOnAll("A write of another process is kept, or comes after the deletion", async (bench) => {
+  const other = otherProcess(bench);
+  const outcomes = new Set<string>();
+  for (let round = 0; round < 60; round++) {
+    await bench.store.buckets.create(project, drive);
+    const write = async () => {
+      for (let turn = 0; turn < round % 20; turn++) await Promise.resolve();
+      await put(other, "a", bytes(10, round));
+    };
+    const [deleted, written] = await Promise.allSettled([deleteEmpty(bench), write()]);
+    assert(deleted.status === "fulfilled");
+    if (written.status === "rejected") assert(written.reason instanceof BeingDeleted);
+    const record = await other.store.files.stat(place("a"));
+    assertEquals(record !== undefined, written.status === "fulfilled");
+    outcomes.add(`${deleted.value}, ${written.status}`);
+    await other.store.files.delete(place("a"));
+    assertEquals(await deleteEmpty(bench), record === undefined ? "absent" : "deleted");
+    await sweepLater(bench);
+    await assertKeys(bench, {});
+  }
+  assert(outcomes.size > 1, [...outcomes].join("; "));
+});
+
+testOnAll("A file that appears after the check keeps the bucket", async (bench) => {
+  await bench.store.buckets.create(project, drive);
+  const { reader } = bench.db;
+  const { list } = reader;
+  reader.list = <T>(...args: Parameters<typeof list>) => {
+    const entries = list.apply(reader, args) as Deno.KvListIterator<T>;
+    if (!("prefix" in args[0]) || args[0].prefix[0] !== "folder") return entries;
+    reader.list = list;
+    return (async function* () {
+      yield* entries;
+      await put(otherProcess(bench), "a", bytes(1));
+    })() as unknown as Deno.KvListIterator<T>;
+  };
+  assertEquals(await deleteEmpty(bench), "not empty");
+  const { value } = await bench.db.reader.get<FileRecord>(keys.file(place("a")));
+  assert(value !== null);
+});

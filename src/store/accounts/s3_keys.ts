@@ -1,0 +1,331 @@
+import { type KeyLimits, Rights } from "../../rules/rights.ts";
+import { isAccessKeyId, newS3Key, type S3Key } from "../../rules/secrets.ts";
+import { HOUR } from "../../rules/units.ts";
+import { setExpiring } from "../bytes/garbage.ts";
+import { StoreFull } from "../disk/disk_space.ts";
+import type { Database } from "../engine/database.ts";
+import { NoSuchProject, S3KeysUnavailable, StoreUnavailable } from "../engine/errors.ts";
+import { keys, prefixes } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { Owned, ProjectCache } from "../engine/project_cache.ts";
+import type {
+  ProjectKeyRecord,
+  ProjectRecord,
+  S3KeyIndexRecord,
+  S3KeyRecord,
+} from "../engine/records.ts";
+import { transact } from "../engine/transact.ts";
+import { KEY_CACHE_TTL, TtlCache } from "../engine/ttl_cache.ts";
+import { readMany } from "../reads/read_queue.ts";
+import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
+import { type NewKey, opens } from "./project_keys.ts";
+import type { Revocations } from "./revocations.ts";
+import type { S3SecretBox } from "./s3_secrets.ts";
+
+/** An S3 key without its secret. */
+export interface S3KeyInfo {
+  accessKeyId: string;
+  name?: string;
+  /** Milliseconds since 1970. */
+  created: number;
+  rights: Rights;
+  /** The hour in which it was last used, in milliseconds since 1970; absent before the first use. */
+  lastUsed?: number;
+  /** Whether its secret can be decrypted. If it cannot, every request with the key is refused. */
+  isUsable: boolean;
+}
+
+/** The project that an S3 key opens, what it may do there, and the secret that signs its requests. */
+export interface FoundS3Key extends S3Key {
+  project: string;
+  rights: Rights;
+  /** Drives of the project that are being deleted. */
+  deleting: readonly string[];
+}
+
+/** A key as every request needs it. */
+interface CachedKey extends Owned {
+  record: S3KeyRecord;
+  secret: string;
+  rights: Rights;
+  /** The versions of the key's record and of the entry with its last use. */
+  versionstamp: string;
+  useVersionstamp: string | null;
+  /** The hour that is stored or being stored as its last use, in milliseconds since 1970. */
+  lastUsed: number;
+}
+
+/** What an `S3KeyStore` needs beside the database. */
+export interface S3KeyParts {
+  projects: ProjectCache;
+  revocations: Revocations;
+  events: EventLog;
+  secrets: S3SecretBox;
+  /** Receives errors of background work. */
+  onError: (error: unknown) => void;
+}
+
+/** The S3 keys of projects. Their secrets are stored encrypted. */
+export class S3KeyStore {
+  readonly #db: Database;
+  readonly #parts: S3KeyParts;
+  readonly #cache: TtlCache<CachedKey>;
+  /** The problems with secrets that were reported. */
+  readonly #reported = new Set<string>();
+
+  constructor(db: Database, parts: S3KeyParts) {
+    this.#db = db;
+    this.#parts = parts;
+    this.#cache = new TtlCache((id) => this.#read(id));
+  }
+
+  /**
+   * Returns what the key with this id opens, or `undefined` for one that is unknown or has a secret that cannot be
+   * decrypted. The answer is cached for `KEY_CACHE_TTL`. An expired key is deleted here, so a system clock that is set
+   * back does not revive it.
+   */
+  async find(accessKeyId: string): Promise<FoundS3Key | undefined> {
+    // Anyone may send an id: no other text becomes a key of the store.
+    if (!isAccessKeyId(accessKeyId)) return undefined;
+    const found = await this.#parts.projects.findOwned(this.#cache, accessKeyId);
+    if (found === undefined) return undefined;
+    const { thing: key, owner: { deleting } } = found;
+    const now = Date.now();
+    if (isExpired(key.record, now)) {
+      await this.#expire(accessKeyId, key);
+      return undefined;
+    }
+    if (now >= key.lastUsed + HOUR) this.#noteUse(accessKeyId, key, now);
+    const { project, rights, secret } = key;
+    return { project, accessKeyId, secret, rights, deleting };
+  }
+
+  /**
+   * Returns whether a key that opened a project some time ago still does.
+   *
+   * @param age How long ago, in milliseconds. Beyond `KEY_CACHE_TTL` the store is read, as another process may have
+   *   revoked the key.
+   */
+  async isStillValid(accessKeyId: string, project: string, age: number): Promise<boolean> {
+    if (age > KEY_CACHE_TTL) this.#cache.forget(accessKeyId);
+    return (await this.find(accessKeyId))?.project === project;
+  }
+
+  /**
+   * Creates an S3 key of a project. Its secret cannot be read again. Returns `undefined` if there is no such project.
+   *
+   * @throws {NoSuchProject} if the key that creates it no longer opens the project.
+   * @throws {S3KeysUnavailable} if there is nothing to encrypt its secret with.
+   */
+  async create(
+    project: string,
+    { name, created = Date.now(), limits = {}, by, actor = COMMAND_LINE }: NewKey = {},
+  ): Promise<S3KeyInfo & S3Key | undefined> {
+    return await transact(this.#db, async () => {
+      const [owner, maker] = await this.#db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
+        keys.project(project),
+        keys.projectKey(by ?? ""),
+      ]);
+      if (owner.value === null) return { result: undefined };
+      if (by !== undefined && !opens(maker.value, project)) throw new NoSuchProject(project);
+      const key = newS3Key();
+      const { accessKeyId } = key;
+      const record: S3KeyRecord = {
+        ...limits,
+        project,
+        ...(name === undefined ? {} : { name }),
+        created,
+        secret: await this.#parts.secrets.seal(key.secret, { accessKeyId, project }),
+      };
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .check(maker.key, maker.versionstamp)
+        .check(keys.s3Key(accessKeyId), null);
+      setS3Key(operation, accessKeyId, record);
+      const event = { event: "s3_key.created", project, target: accessKeyId } as const;
+      this.#parts.events.record(operation, actor, event);
+      return { operation, result: { ...key, ...infoOf(accessKeyId, record, true) } };
+    });
+  }
+
+  /** Returns the S3 keys of a project, the oldest first; none if there is no such project. */
+  async list(project: string): Promise<S3KeyInfo[]> {
+    const { reader } = this.#db;
+    if ((await reader.get(keys.project(project))).value === null) return [];
+    const index = reader.list<S3KeyIndexRecord>({ prefix: prefixes.s3KeysOf(project) });
+    const ids = await Array.fromAsync(index, ({ key }) => String(key.at(-1)));
+    const [records, uses] = await Promise.all([
+      readMany<S3KeyRecord>(reader, ids.map(keys.s3Key)),
+      readMany<number>(reader, ids.map(keys.s3KeyUse)),
+    ]);
+    const infos: S3KeyInfo[] = [];
+    for (const [i, id] of ids.entries()) {
+      const { value = null, versionstamp = null } = records[i] ?? {};
+      if (value === null || versionstamp === null) continue;
+      if (isExpired(value)) await this.#expire(id, { record: value, versionstamp });
+      else {
+        const isUsable = await this.#open(id, value) !== undefined;
+        infos.push(infoOf(id, value, isUsable, uses[i]?.value));
+      }
+    }
+    return infos.sort((a, b) => a.created - b.created);
+  }
+
+  /** Revokes a key. Returns whether there was one. @param within Keys of other drives or names stay. */
+  async revoke(
+    project: string,
+    accessKeyId: string,
+    { within = Rights.all, actor = COMMAND_LINE }: { within?: Rights; actor?: Actor } = {},
+  ): Promise<boolean> {
+    if (!isAccessKeyId(accessKeyId)) return false;
+    const isRevoked = await transact(this.#db, async () => {
+      const [owner, key] = await this.#db.reader.getMany<[ProjectRecord, S3KeyRecord]>([
+        keys.project(project),
+        keys.s3Key(accessKeyId),
+      ]);
+      if (owner.value === null || key.value?.project !== project) return { result: false };
+      const isFound = !isExpired(key.value);
+      if (isFound && !within.coversScope(new Rights(key.value))) return { result: false };
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .check(key.key, key.versionstamp);
+      deleteS3Key(operation, { id: accessKeyId, ...key.value });
+      if (isFound) {
+        const event = { event: "s3_key.revoked", project, target: accessKeyId } as const;
+        this.#parts.events.record(operation, actor, event);
+      }
+      return { operation, result: isFound };
+    });
+    this.#cache.forget(accessKeyId);
+    if (isRevoked) this.#parts.revocations.notify();
+    return isRevoked;
+  }
+
+  async #expire(
+    id: string,
+    { record, versionstamp }: Pick<CachedKey, "record" | "versionstamp">,
+  ): Promise<void> {
+    const operation = new Operation().check(keys.s3Key(id), versionstamp);
+    deleteS3Key(operation, { id, ...record });
+    await this.#db.commit(operation);
+    this.#cache.forget(id);
+  }
+
+  /**
+   * Stores in the background that a key was used in this hour. The checks let one of several processes do it, and keep
+   * the entry from outliving the key.
+   */
+  #noteUse(id: string, key: CachedKey, now: number): void {
+    key.lastUsed = now - now % HOUR;
+    const { record: { project, expires: deadline }, lastUsed: value } = key;
+    const use = keys.s3KeyUse(id);
+    const operation = new Operation().check(keys.s3Key(id), key.versionstamp)
+      .check(use, key.useVersionstamp);
+    if (deadline === undefined) operation.set(use, value);
+    else setExpiring(operation, { project }, { key: use, value, deadline, id: journalIds(id).use });
+    this.#db.commit(operation).catch((error: unknown) => {
+      // The next look-up beyond the cache time tries again.
+      const isTemporary = error instanceof StoreFull || error instanceof StoreUnavailable;
+      if (!isTemporary) this.#parts.onError(error);
+    });
+  }
+
+  /** Reads a key together with its project: the second read is of one moment. */
+  async #read(id: string): Promise<CachedKey | undefined> {
+    const [first] = await this.#db.reads.get<[S3KeyRecord]>([keys.s3Key(id)]);
+    if (first.value === null) return undefined;
+    const { project } = first.value;
+    const [key, owner, use] = await this.#db.reads.get<[S3KeyRecord, ProjectRecord, number]>([
+      first.key,
+      keys.project(project),
+      keys.s3KeyUse(id),
+    ]);
+    if (key.value === null || owner.value === null) return undefined;
+    const secret = await this.#open(id, key.value);
+    if (secret === undefined) return undefined;
+    return {
+      project,
+      projectCreated: owner.value.created,
+      record: key.value,
+      secret,
+      rights: new Rights(key.value),
+      versionstamp: key.versionstamp,
+      useVersionstamp: use.versionstamp,
+      lastUsed: use.value ?? 0,
+    };
+  }
+
+  /** Decrypts the secret of a key. Returns `undefined` if that is not possible, and reports each reason once. */
+  async #open(accessKeyId: string, { project, secret }: S3KeyRecord): Promise<string | undefined> {
+    try {
+      return await this.#parts.secrets.open(secret, { accessKeyId, project });
+    } catch (error) {
+      if (!(error instanceof S3KeysUnavailable)) throw error;
+      if (!this.#reported.has(error.message)) {
+        this.#reported.add(error.message);
+        this.#parts.onError(error);
+      }
+      return undefined;
+    }
+  }
+}
+
+function isExpired({ expires = Infinity }: KeyLimits, now = Date.now()): boolean {
+  return expires <= now;
+}
+
+/** What names all entries of a key. */
+export interface S3KeyEntries {
+  project: string;
+  id: string;
+  expires?: number | undefined;
+}
+
+/** The journal's ids of what is deleted at the end of a key's life. */
+function journalIds(id: string): { record: string; index: string; use: string } {
+  return { record: id, index: `${id}.index`, use: `${id}.use` };
+}
+
+/** Returns the keys of the journal's entries that end a key; none if it does not expire. */
+export function s3JournalKeys({ id, expires }: S3KeyEntries): Deno.KvKey[] {
+  if (expires === undefined) return [];
+  const { record, index } = journalIds(id);
+  return [keys.garbage(expires, record), keys.garbage(expires, index)];
+}
+
+/** Adds a key's record, its entry in the index, and the journal's entries that end both. */
+export function setS3Key(operation: Operation, id: string, record: S3KeyRecord): void {
+  const { project, expires: deadline } = record;
+  const key = keys.s3Key(id);
+  const index = keys.s3KeyOf(project, id);
+  if (deadline === undefined) {
+    operation.set(index, {} satisfies S3KeyIndexRecord).set(key, record);
+    return;
+  }
+  const ids = journalIds(id);
+  const value: S3KeyIndexRecord = { expires: deadline };
+  setExpiring(operation, { project }, { key: index, value, deadline, id: ids.index });
+  setExpiring(operation, { project }, { key, value: record, deadline, id: ids.record });
+}
+
+/** Adds the deletion of a key with all that belongs to it. */
+export function deleteS3Key(operation: Operation, { project, id, expires }: S3KeyEntries): void {
+  operation.delete(keys.s3Key(id)).delete(keys.s3KeyUse(id)).delete(keys.s3KeyOf(project, id));
+  if (expires === undefined) return;
+  for (const each of Object.values(journalIds(id))) operation.delete(keys.garbage(expires, each));
+}
+
+function infoOf(
+  accessKeyId: string,
+  record: S3KeyRecord,
+  isUsable: boolean,
+  lastUsed: number | null = null,
+): S3KeyInfo {
+  const { name, created } = record;
+  return {
+    accessKeyId,
+    ...(name === undefined ? {} : { name }),
+    created,
+    rights: new Rights(record),
+    isUsable,
+    ...(lastUsed === null ? {} : { lastUsed }),
+  };
+}

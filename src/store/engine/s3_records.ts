@@ -1,0 +1,46 @@
+/**
+ * The values of the store that only the S3 API has.
+ *
+ * @module
+ */
+import type { KeyLimits } from "../../rules/rights.ts";
+
+/** A checksum of a file that its sender chose, as S3 defines it. */
+export interface ObjectChecksum {
+  algorithm: "CRC32" | "CRC32C" | "CRC64NVME" | "SHA1" | "SHA256";
+  /** Base64; of a composite one followed by "-" and the number of parts. */
+  value: string;
+  /** `COMPOSITE`: the checksum of the checksums of the parts. */
+  type: "FULL_OBJECT" | "COMPOSITE";
+}
+
+/**
+ * What S3 callers keep with a file. The caller of the store limits it: 2 KB of user metadata and 4 KB of headers, as
+ * listing a drive reads every record.
+ */
+export interface ObjectMetadata {
+  /** By name in lower case: cache-control, content-disposition, content-encoding, content-language, expires. */
+  headers?: Record<string, string>;
+  /** User metadata, without `x-amz-meta-`, in lower case. */
+  user?: Record<string, string>;
+}
+
+/** An S3 key. Like those of a project key, its limits never change. */
+export interface S3KeyRecord extends KeyLimits {
+  project: string;
+  created: number;
+  name?: string;
+  /** Encrypted, as a signature is checked with the secret itself. */
+  secret: SealedSecret;
+}
+
+/** A secret that AES-256-GCM encrypts. Both are base64. */
+export interface SealedSecret {
+  iv: string;
+  text: string;
+}
+
+/** The index entry of an S3 key. */
+export interface S3KeyIndexRecord {
+  expires?: number;
+}
