@@ -69,6 +69,15 @@ def _():
         assert s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() == expected
 
 
+@case("an empty object does not disturb the next one on its connection")
+def _():
+    single = boto3.client("s3", config=Config(max_pool_connections=1, read_timeout=20, retries={"total_max_attempts": 1}))
+    for number in range(3):
+        single.put_object(Bucket=BUCKET, Key="empty", Body=b"")
+        single.put_object(Bucket=BUCKET, Key="next", Body=str(number).encode())
+    assert single.get_object(Bucket=BUCKET, Key="next")["Body"].read() == b"2"
+
+
 @case("large files are sent in parts at the same time, and read in ranges")
 def _():
     data = pattern(70 * MIB + 5, 2)
