@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import type { Fixture } from "./support/fixture.ts";
-import { signInAsOwner } from "./support/navigation.ts";
+import { dialog, signInAsOwner } from "./support/navigation.ts";
+import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
 import { entry, openFolder } from "./support/uploads.ts";
 
@@ -118,4 +119,68 @@ test("Tab passes the list in one step", async (fixture) => {
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Tab");
   assertEquals(await state(page), ["a4", "a4"]);
+});
+
+test("Entries are copied, cut and pasted, also by another tab", async (fixture) => {
+  const page = await open(fixture);
+  const drive = fixture.project.drive("keys");
+  await entry(page, "a1").click();
+  await page.keyboard.down("Shift");
+  await entry(page, "a2").click();
+  await page.keyboard.up("Shift");
+  await page.keyboard.press("Control+c");
+  await page.getByText("Copied 2 items: paste it in a folder").waitFor();
+  await openFolder(fixture, "keys", "docs");
+  await entry(page, "x").waitFor();
+  await page.keyboard.press("Control+v");
+  await entry(page, "a2").waitFor();
+  assertEquals(await drive.text("docs/a1"), "a1");
+  assertEquals(await drive.text("a1"), "a1");
+  await entry(page, "x").click();
+  await page.keyboard.press("Control+x");
+  const tab = await fixture.context.newPage();
+  await tab.goto(page.url());
+  await entry(tab, "x").waitFor();
+  await openFolder(fixture.withPage(tab), "keys", "trip");
+  await entry(tab, "y").waitFor();
+  await tab.keyboard.press("Control+v");
+  await entry(tab, "x").waitFor();
+  assertEquals(await drive.text("trip/x"), "docs/x");
+  // In a field the keys work on its text.
+  await tab.keyboard.press("/");
+  await tab.keyboard.press("Control+v");
+  assertEquals(await tab.getByRole("searchbox").inputValue(), "docs/x");
+  await tab.close();
+  assertEquals((await drive.names()).includes("docs/x"), false);
+});
+
+test("Keys search, go up, undo, and list themselves", async (fixture) => {
+  const page = await open(fixture);
+  await fixture.project.call("PATCH", "", { body: { trash_days: 7 } });
+  await entry(page, "docs").focus();
+  await page.keyboard.press("?");
+  const help = dialog(page, "Keyboard shortcuts");
+  await help.getByText("Copy, cut and paste").waitFor();
+  await inspect(page, "shortcuts");
+  await page.keyboard.press("Escape");
+  await help.waitFor({ state: "detached" });
+  await page.keyboard.press("/");
+  await page.getByRole("searchbox").and(page.locator(":focus")).waitFor();
+  await openFolder(fixture, "keys", "trip");
+  await entry(page, "y").click();
+  await page.keyboard.press("Delete");
+  await page.getByText("Moved “y” to trash").waitFor();
+  await page.keyboard.press("Control+z");
+  await entry(page, "y").waitFor();
+  await page.keyboard.press("Alt+ArrowUp");
+  await entry(page, "cherry").waitFor();
+});
+
+test("A menu selects everything", async (fixture) => {
+  const page = await open(fixture);
+  await entry(page, "a1").click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Select all" }).click();
+  const bar = page.getByRole("toolbar", { name: "Selected files" });
+  await bar.getByText("13 selected").waitFor();
 });

@@ -51,6 +51,14 @@ export class Toasts {
     this.#show("error", sentenceOf(error), action);
   }
 
+  /** Runs the newest action that undoes something, if there is one. */
+  undo(): void {
+    const toast = this.#shown.value.findLast(({ action }) => action?.label === "Undo");
+    if (toast === undefined) return;
+    this.dismiss(toast.id);
+    toast.action?.run();
+  }
+
   dismiss(id: number): void {
     this.#shown.value = this.#shown.value.filter((toast) => toast.id !== id);
   }

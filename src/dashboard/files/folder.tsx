@@ -7,6 +7,8 @@ import { useSharedTransfers } from "../transfers/context.tsx";
 import { DropZone, mayUpload } from "../transfers/drop_zone.tsx";
 import type { MenuAction } from "../ui/menu.tsx";
 import { useTitle } from "../ui/page.tsx";
+import { useClipboard } from "./actions/clipboard.ts";
+import { useShortcuts } from "./actions/shortcuts.tsx";
 import { type Entry, labelOf, type Place } from "./entry.ts";
 import { selectOnly } from "./listing/selection.ts";
 import { Footer } from "./view/bars.tsx";
@@ -41,14 +43,17 @@ function OpenFolder({ room, place, query }: {
   const title = labelOf({ name: place.path }) || place.drive;
   useTitle(title);
   const open = useMemo(() => (entry: Entry) => openEntry(folder, entry), []);
-  const { hasDetails } = room.preferences;
+  const { app, preferences: { hasDetails } } = room;
+  const selected = () => folder.selected.peek();
+  useClipboard({ app, place, selected, refresh: () => folder.refresh() });
+  useShortcuts(app, place);
   return (
     <FolderContext.Provider value={folder}>
       <DropZone place={place}>
         <div class="files-view">
           <Header
             onSearch={(text) => search(folder, text)}
-            mayWrite={mayUpload(room.app.session, place)}
+            mayWrite={mayUpload(app.session, place)}
             onNewFolder={newFolderOf(folder)}
           />
           <div class="files-body">

@@ -1,12 +1,21 @@
-import { LogOut, Monitor, Moon, Sun, UserRound } from "lucide";
+import { Keyboard, LogOut, Monitor, Moon, Sun, UserRound } from "lucide";
 import type { App } from "../core/context.ts";
 import { links } from "../core/links.ts";
+import { showShortcuts } from "../files/actions/shortcuts.tsx";
 import type { MenuItem } from "../ui/menu.tsx";
 
 /** The menu of the account: theme, sessions, sign-out. */
 export function accountMenu(app: App): MenuItem[] {
   const { session, theme, router } = app;
   return [
+    ...(matchMedia("(pointer: fine)").matches
+      ? [{
+        label: "Keyboard shortcuts",
+        icon: Keyboard,
+        shortcut: "?",
+        run: () => showShortcuts(app),
+      }]
+      : []),
     { label: "Sessions", icon: UserRound, run: () => router.go(links.account()) },
     "-",
     ...([["system", "As the system", Monitor], ["light", "Light", Sun], [

@@ -151,11 +151,12 @@ function carriesFiles({ dataTransfer }: DragEvent): boolean {
 }
 
 /** A dialog hides the folder. */
-function hasDialog(): boolean {
+export function hasDialog(): boolean {
   return document.querySelector("dialog[open]") !== null;
 }
 
-function isField(target: EventTarget | null): boolean {
+/** Whether keys and the clipboard belong to a field. */
+export function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }

@@ -130,7 +130,7 @@ function parsePolicy(base64: string): Policy {
     throw badPolicy('"expiration" must be a time such as "2030-12-01T12:00:00.000Z"');
   }
   if (!Array.isArray(conditions)) throw badPolicy('"conditions" must be a list');
-  return { expiration: time, conditions: conditions.flatMap(parseCondition) };
+  return { expiration: time, conditions: conditions.map(parseCondition) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -138,12 +138,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Parses `["eq", "$key", "value"]`, `{"key": "value"}`, which means the same, or a range. */
-function parseCondition(condition: unknown): Condition[] {
+function parseCondition(condition: unknown): Condition {
   if (isObject(condition)) {
-    return Object.entries(condition).map(([field, value]) => {
-      if (typeof value !== "string") throw badCondition(condition);
-      return { kind: "eq", field: field.toLowerCase(), value };
-    });
+    const [[field, value] = [], ...others] = Object.entries(condition);
+    if (field === undefined || typeof value !== "string" || others.length > 0) {
+      throw badCondition(condition);
+    }
+    return { kind: "eq", field: field.toLowerCase(), value };
   }
   if (!Array.isArray(condition) || condition.length !== 3) throw badCondition(condition);
   const [name, first, second]: unknown[] = condition;
@@ -151,13 +152,13 @@ function parseCondition(condition: unknown): Condition[] {
   if (kind === "content-length-range") {
     const [min, max] = [sizeOf(first), sizeOf(second)];
     if (min === undefined || max === undefined || min > max) throw badCondition(condition);
-    return [{ kind, min, max }];
+    return { kind, min, max };
   }
   if (kind !== "eq" && kind !== "starts-with") throw badCondition(condition);
   if (typeof first !== "string" || typeof second !== "string" || !first.startsWith("$")) {
     throw badCondition(condition);
   }
-  return [{ kind, field: first.slice(1).toLowerCase(), value: second }];
+  return { kind, field: first.slice(1).toLowerCase(), value: second };
 }
 
 /** A number of bytes, which some libraries write as a string. */

@@ -167,6 +167,8 @@ Deno.test("invalid policies are refused", async () => {
     1,
     [],
     { acl: 1 },
+    {},
+    { key: "a", acl: "private" },
     ["eq", "key", "x"],
     ["eq", "$key"],
     ["eq", "$key", 1],

@@ -20,6 +20,9 @@ const UPLOAD_OVERHEAD = 64 * KIB;
  */
 const WINDOW = 16 * MIB;
 
+/** How long space that was refused is wanted, in milliseconds: its sender will try again. */
+const WANTED_FOR = 60 * SECOND;
+
 /** The store's disk has no room for what was to be written. */
 export class StoreFull extends Error {
   override readonly name = "StoreFull";
@@ -56,6 +59,9 @@ export class DiskSpace {
   /** Bytes that running uploads may still take. */
   #promised = 0;
   #measuredAt = -Infinity;
+  /** The most space that was refused lately, in bytes, and when. */
+  #wanted = 0;
+  #wantedAt = -Infinity;
 
   /** @param minFree The reserve, in bytes. */
   constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
@@ -102,13 +108,23 @@ export class DiskSpace {
 
   async #require(needed: number): Promise<void> {
     if (this.#isOld || this.#left < needed) await this.#measure();
-    if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
+    if (this.#left >= needed) return;
+    this.#wanted = Math.max(needed, this.#lately);
+    this.#wantedAt = performance.now();
+    throw new StoreFull("The disk has no room but its reserve");
   }
 
-  /** Returns whether there is no room for an upload of `size` bytes, so that free pages are wanted back soon. */
+  /**
+   * Returns whether there is no room for an upload of `size` bytes, or for one that was refused lately, so that free pages
+   * are wanted back soon.
+   */
   async isShort(size: number): Promise<boolean> {
     await this.#measure();
-    return this.#left < spaceFor(size);
+    return this.#left < Math.max(spaceFor(size), this.#lately);
+  }
+
+  get #lately(): number {
+    return performance.now() - this.#wantedAt < WANTED_FOR ? this.#wanted : 0;
   }
 
   get #isOld(): boolean {

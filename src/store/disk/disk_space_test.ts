@@ -31,10 +31,21 @@ Deno.test("An empty upload reserves space for its records", async () => {
 Deno.test("Reserved space stays reserved until the upload ends", async () => {
   const disk = withFree(70 * MIB, 0);
   const rooms = [await disk.reserve(14 * MIB), await disk.reserve(14 * MIB)];
-  for (let i = 0; i < 3; i++) await assertRejects(() => disk.reserve(14 * MIB), StoreFull);
   assertEquals([await disk.isShort(5 * MIB), await disk.isShort(8 * MIB)], [false, true]);
+  for (let i = 0; i < 3; i++) await assertRejects(() => disk.reserve(14 * MIB), StoreFull);
   rooms[0]?.[Symbol.dispose]();
   await disk.reserve(14 * MIB);
+});
+
+Deno.test("After a refusal the disk is short until there is room for what was refused", async () => {
+  let free = 100 * MIB;
+  const disk = new DiskSpace(() => Promise.resolve(free), 0);
+  assertEquals(await disk.isShort(10 * MIB), false);
+  await assertRejects(() => disk.reserve(60 * MIB), StoreFull);
+  await assertRejects(() => disk.reserve(55 * MIB), StoreFull);
+  assertEquals(await disk.isShort(10 * MIB), true);
+  free = 121 * MIB;
+  assertEquals(await disk.isShort(10 * MIB), false);
 });
 
 Deno.test("Bytes that are announced and never sent take no space from others", async () => {

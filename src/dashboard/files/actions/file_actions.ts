@@ -103,13 +103,13 @@ export class FileActions {
     if (target !== undefined) await this.#relocate(entries, target, true);
   }
 
-  /** Moves or copies entries that were dropped on a folder. */
-  async drop(names: readonly string[], path: string, isCopy: boolean): Promise<void> {
+  /** Moves or copies entries that were dropped on a folder, or pasted into it. */
+  async drop(names: readonly string[], target: Target, isCopy: boolean): Promise<void> {
     const entries = names.map((name): Entry => ({
       kind: name.endsWith("/") ? "folder" : "file",
       name,
     }));
-    await this.#relocate(entries, { drive: this.place.drive, path }, isCopy);
+    await this.#relocate(entries, target, isCopy);
   }
 
   /** Asks for a name, and creates a folder. */
@@ -220,7 +220,7 @@ export class FileActions {
 }
 
 /** Returns `“photo.jpg”`, or "3 items". */
-function describe(entries: readonly Entry[]): string {
+export function describe(entries: readonly Entry[]): string {
   const [first] = entries;
   return entries.length === 1 && first !== undefined
     ? `“${labelOf(first)}”`

@@ -1,12 +1,12 @@
-import { ChevronDown, Ellipsis, X } from "lucide";
+import { ChevronDown, Ellipsis, ListChecks, X } from "lucide";
 import { formatBytes, formatNumber, plural } from "../../core/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type MenuAction, type MenuItem, openMenu } from "../../ui/menu.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import type { Entry } from "../entry.ts";
 import { CHOICES, type Filters, isFiltering } from "../listing/filters.ts";
-import { EMPTY } from "../listing/selection.ts";
-import { useFolder } from "./folder_model.ts";
+import { EMPTY, selectAll } from "../listing/selection.ts";
+import { type FolderModel, useFolder } from "./folder_model.ts";
 import { useMedia } from "./geometry.ts";
 
 /** Actions that are shown as buttons; the rest is in a menu. */
@@ -14,11 +14,17 @@ const BUTTONS = 4;
 
 /** What can be done with the selected entries. */
 export function SelectionBar() {
-  const { selection, selected, actions, room: { app } } = useFolder();
+  const folder = useFolder();
+  const { selection, selected, actions, room: { app } } = folder;
   const isNarrow = useMedia("(width < 640px)");
   const isSmall = useMedia("(width < 1120px)");
-  const items = actions.menuFor(selected.value);
-  const first = items.filter((item): item is MenuAction => item !== "-" && !item.isDisabled)
+  const own = actions.menuFor(selected.value);
+  const items: MenuItem[] = [
+    ...own,
+    ...(own.length > 0 ? ["-" as const] : []),
+    selectAllItem(folder),
+  ];
+  const first = own.filter((item): item is MenuAction => item !== "-" && !item.isDisabled)
     .slice(0, BUTTONS);
   return (
     <div class="selection-bar" role="toolbar" aria-label="Selected files">
@@ -33,19 +39,25 @@ export function SelectionBar() {
           : `${formatNumber(selected.value.length)} selected`}
       </p>
       {first.map((item) => <Action key={item.label} item={item} isSmall={isSmall} />)}
-      {items.length > first.length
-        ? (
-          <IconButton
-            icon={Ellipsis}
-            label="More actions"
-            aria-haspopup="menu"
-            onClick={(event) =>
-              void openMenu(app, event.currentTarget as HTMLElement, items, "Actions")}
-          />
-        )
-        : null}
+      <IconButton
+        icon={Ellipsis}
+        label="More actions"
+        aria-haspopup="menu"
+        onClick={(event) =>
+          void openMenu(app, event.currentTarget as HTMLElement, items, "Actions")}
+      />
     </div>
   );
+}
+
+/** The entry of menus that selects everything: fingers have no key for it. */
+export function selectAllItem({ selection, order }: FolderModel): MenuAction {
+  return {
+    label: "Select all",
+    icon: ListChecks,
+    shortcut: "Ctrl+A",
+    run: () => void (selection.value = selectAll(selection.peek(), order.peek())),
+  };
 }
 
 function Action({ item: { label, icon, run }, isSmall }: { item: MenuAction; isSmall: boolean }) {

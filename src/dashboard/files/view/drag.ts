@@ -3,22 +3,12 @@ import { useMemo } from "preact/hooks";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { useSharedTransfers } from "../../transfers/context.tsx";
 import { mayUpload, uploadDropped } from "../../transfers/drop_zone.tsx";
+import { ENTRIES_TYPE, type EntryList } from "../actions/clipboard.ts";
 import type { FileActions } from "../actions/file_actions.ts";
 import { labelOf, type Place } from "../entry.ts";
 import { type FolderModel, useFolder } from "./folder_model.ts";
 import { indexAt } from "./pointer.ts";
 import { selectOnly } from "../listing/selection.ts";
-
-/** The type of dragged entries: JSON of a `DragContent`. */
-const DRAG_TYPE = "application/x-kvdrive";
-
-/** Entries that are dragged. */
-export interface DragContent {
-  project: string;
-  drive: string;
-  /** Whole names; those of folders end with a slash. */
-  names: string[];
-}
 
 /** Begins to drag the selected entries, or the one under the pointer. */
 export function startDrag(event: DragEvent, folder: FolderModel): void {
@@ -27,8 +17,8 @@ export function startDrag(event: DragEvent, folder: FolderModel): void {
   if (!folder.selection.peek().names.has(name)) folder.selection.value = selectOnly(name);
   const names = folder.selected.peek().map(({ name }) => name);
   const { project, drive } = folder.place;
-  const content: DragContent = { project, drive, names };
-  event.dataTransfer.setData(DRAG_TYPE, JSON.stringify(content));
+  const content: EntryList = { project, drive, names };
+  event.dataTransfer.setData(ENTRIES_TYPE, JSON.stringify(content));
   event.dataTransfer.effectAllowed = "copyMove";
   showGhost(event.dataTransfer, names);
 }
@@ -67,7 +57,7 @@ export function useDrop(
       const target = targetOf(event);
       const types = event.dataTransfer?.types ?? [];
       const isInside = target !== undefined && folder.selection.peek().names.has(target.path);
-      const isOurs = types.includes(DRAG_TYPE);
+      const isOurs = types.includes(ENTRIES_TYPE);
       if (target === undefined || !(isOurs ? !isInside : types.includes("Files"))) {
         return mark(undefined);
       }
@@ -99,7 +89,7 @@ async function accept(
   path: string,
 ): Promise<void> {
   const { dataTransfer } = event;
-  const text = dataTransfer?.getData(DRAG_TYPE) ?? "";
+  const text = dataTransfer?.getData(ENTRIES_TYPE) ?? "";
   if (dataTransfer === null || (text === "" && !dataTransfer.types.includes("Files"))) return;
   event.preventDefault();
   try {
@@ -115,11 +105,11 @@ async function accept(
 async function moveInto(
   actions: FileActions,
   { project, drive, path }: Place,
-  content: DragContent,
+  content: EntryList,
   isCopy: boolean,
 ): Promise<void> {
   if (content.project !== project || content.drive !== drive) {
     throw new Error("Files can only be dragged within their drive");
   }
-  await actions.drop(content.names, path, isCopy);
+  await actions.drop(content.names, { drive, path }, isCopy);
 }

@@ -4,6 +4,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type MenuItem, openMenu } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
 import { moveTo } from "../listing/selection.ts";
+import { selectAllItem } from "./bars.tsx";
 import { ColumnHeads } from "./column_heads.tsx";
 import { startDrag, useDrop } from "./drag.ts";
 import { EntryRow, EntryTile } from "./entry_row.tsx";
@@ -74,10 +75,12 @@ export function FileGrid({ label, open, isShared }: {
 }
 
 /** The context menu of what is selected. */
-function menuOf({ selected, actions }: FolderModel, open: (entry: Entry) => void): MenuItem[] {
+function menuOf(folder: FolderModel, open: (entry: Entry) => void): MenuItem[] {
+  const { selected, actions } = folder;
   const [entry, ...others] = selected.peek();
   const items = actions.menuFor(selected.peek());
-  if (entry === undefined || others.length > 0) return items;
+  if (entry === undefined) return [...items, selectAllItem(folder)];
+  if (others.length > 0) return items;
   const isFolder = entry.kind === "folder";
   const first: MenuItem = {
     label: isFolder ? "Open" : "Preview",

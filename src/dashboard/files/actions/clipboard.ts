@@ -1,0 +1,73 @@
+import { useEffect } from "preact/hooks";
+import type { App } from "../../core/context.ts";
+import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
+import type { Entry, Place } from "../entry.ts";
+import { describe, FileActions } from "./file_actions.ts";
+
+/** The type of entries that are dragged or in the clipboard: JSON of an `EntryList`. */
+export const ENTRIES_TYPE = "application/x-kvdrive";
+
+/** Entries that are dragged, cut or copied. */
+export interface EntryList {
+  project: string;
+  drive: string;
+  /** Whole names; those of folders end with a slash. */
+  names: string[];
+  /** Whether they are moved when they are pasted. */
+  isCut?: boolean;
+}
+
+/** What is cut and copied, and where it is pasted. */
+interface OpenFolder {
+  app: App;
+  place: Place;
+  /** The selected entries. */
+  selected: () => readonly Entry[];
+  /** Reads the list again. */
+  refresh: () => unknown;
+}
+
+/**
+ * Cuts, copies and pastes entries with the clipboard of the system: also another tab can paste them, and what another
+ * program copies replaces them.
+ */
+export function useClipboard(folder: OpenFolder): void {
+  useEffect(() => {
+    const leaving = new AbortController();
+    const run = { copy: put, cut: put, paste };
+    for (const type of ["copy", "cut", "paste"] as const) {
+      document.addEventListener(type, (event) => {
+        const isText = type !== "paste" && getSelection()?.isCollapsed === false;
+        if (!isText && !hasDialog() && !isField(event.target)) run[type](event, folder);
+      }, { signal: leaving.signal });
+    }
+    return () => leaving.abort();
+  }, []);
+}
+
+function put(event: ClipboardEvent, { app, place: { project, drive }, selected }: OpenFolder) {
+  const { session, toasts } = app;
+  const entries = selected();
+  const isCut = event.type === "cut";
+  const mayTake = session.may("read") && (!isCut || session.may("delete"));
+  if (event.clipboardData === null || entries.length === 0 || !mayTake) return;
+  const names = entries.map(({ name }) => name);
+  const list: EntryList = { project, drive, names, isCut };
+  event.clipboardData.setData(ENTRIES_TYPE, JSON.stringify(list));
+  event.clipboardData.setData("text/plain", names.join("\n"));
+  event.preventDefault();
+  toasts.info(`${isCut ? "Cut" : "Copied"} ${describe(entries)}: paste it in a folder`);
+}
+
+function paste(event: ClipboardEvent, folder: OpenFolder) {
+  const { app, place, refresh } = folder;
+  const text = event.clipboardData?.getData(ENTRIES_TYPE) ?? "";
+  if (text === "" || !app.session.may("write")) return;
+  event.preventDefault();
+  const { project, drive, names, isCut }: EntryList = JSON.parse(text);
+  if (project !== place.project) {
+    return app.toasts.error(new Error("Files can only be pasted within their project"));
+  }
+  const actions = new FileActions(app, { project, drive, path: "" }, () => void refresh());
+  actions.drop(names, place, !isCut).catch((error) => app.toasts.error(error));
+}
