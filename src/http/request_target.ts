@@ -75,6 +75,11 @@ export class Query {
     return values[0];
   }
 
+  /** The names of all parameters. */
+  names(): Iterable<string> {
+    return this.#values.keys();
+  }
+
   /** The value of a required parameter. @throws {HttpError} 400 if it is absent or repeated. */
   required(name: string): string {
     const value = this.one(name);

@@ -13,6 +13,8 @@ import { type S3Code, S3Error } from "./s3_error.ts";
 /** A request whose operation is known, but whose sender has not been authenticated. */
 export interface RoutedRequest {
   request: Request;
+  /** Those of the request and, if it is presigned, those in its query. */
+  headers: Headers;
   requestId: string;
   info: Deno.ServeHandlerInfo;
   context: RequestContext;
@@ -56,14 +58,15 @@ function callOf(
   deps: S3Deps,
   verified: Verified<FoundS3Key>,
 ): S3Call {
-  const { request, requestId, info, context, address, query } = routed;
+  const { request, headers, requestId, info, context, address, query } = routed;
   const { project, rights } = verified.key;
   const { accessKeyId } = verified;
   context.key = accessKeyId;
   context.project = project;
-  requireOwner(request.headers, project);
+  requireOwner(headers, project);
   return {
     request,
+    headers,
     requestId,
     project,
     bucket: address.bucket,

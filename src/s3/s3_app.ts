@@ -18,6 +18,7 @@ import { attributeOperations } from "./operations/object_attributes.ts";
 import { isForm, postObject } from "./operations/post_object.ts";
 import { writeOperations } from "./operations/put_object.ts";
 import { parseAddress } from "./request_address.ts";
+import { requestHeaders } from "./request_headers.ts";
 import type { S3Deps } from "./s3_call.ts";
 import { S3Error } from "./s3_error.ts";
 import { errorResponse } from "./s3_response.ts";
@@ -94,15 +95,16 @@ async function dispatch(
   signingKeys: SigningKeys,
 ): Promise<Response> {
   const { request, context } = incoming;
-  const { headers, method } = request;
-  assertHost(headers);
+  const { method } = request;
+  assertHost(request.headers);
   if (method === "OPTIONS") {
     deps.observer.route(context, "S3 OPTIONS", "other");
-    return optionsResponse(headers, METHODS);
+    return optionsResponse(request.headers, METHODS);
   }
-  const address = parseAddress(request.url, headers.get("host"), deps.domain);
+  const address = parseAddress(request.url, request.headers.get("host"), deps.domain);
   const query = new Query(address.query);
-  const routed: RoutedRequest = { ...incoming, address, query };
+  const headers = requestHeaders(request.headers, query);
+  const routed: RoutedRequest = { ...incoming, headers, address, query };
   const level = levelOf(address);
   if (level === "bucket" && isForm(request)) {
     deps.observer.route(context, "S3 PostObject", "upload");
@@ -112,7 +114,7 @@ async function dispatch(
   const operation = findOperation(operations, { method, level, query, headers });
   deps.observer.route(context, `S3 ${operation?.name ?? "-"}`, operation?.kind ?? "other");
   if (deps.isDraining()) throw errors.shuttingDown();
-  const raw = { method, headers, path: address.path, query: address.query };
+  const raw = { method, headers: request.headers, path: address.path, query: address.query };
   const call = await authenticate(
     routed,
     deps,

@@ -41,6 +41,8 @@ export interface S3Deps {
 /** A request whose signature is valid. */
 export interface S3Call {
   request: Request;
+  /** Those of the request and, if it is presigned, those in its query. */
+  headers: Headers;
   requestId: string;
   /** The project of the access key. */
   project: string;

@@ -7,6 +7,7 @@ import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
 import type { KeyLimits } from "../rules/rights.ts";
 import { amzDate } from "./auth/amz_date.ts";
 import { canonicalRequest, parseQuery } from "./auth/canonical_request.ts";
+import { UNSIGNED_PAYLOAD } from "./auth/payload_kind.ts";
 import { RequestHeaders } from "./auth/request_headers.ts";
 import { ALGORITHM, scopeText, sha256Hex, sign, SigningKeys } from "./auth/signing_key.ts";
 import { createS3App } from "./s3_app.ts";
@@ -125,6 +126,31 @@ function testDeps(store: Store, onError: (error: unknown) => void): S3Deps {
     observer: new RequestObserver({ begin() {}, end() {} }),
     onError,
   };
+}
+
+/** Returns the query of a presigned request. @param query Percent-encoded parameters that are signed as well. */
+export function presignedQuery(
+  { accessKeyId, secret }: TestKey,
+  method: string,
+  path: string,
+  query: string,
+): string {
+  const date = amzDate(Date.now());
+  const scope = { day: date.slice(0, 8), region: "us-east-1" };
+  const credential = encodeURIComponent(`${accessKeyId}/${scopeText(scope)}`);
+  const signed = `${query}&X-Amz-Algorithm=${ALGORITHM}&X-Amz-Credential=${credential}` +
+    `&X-Amz-Date=${date}&X-Amz-Expires=60&X-Amz-SignedHeaders=host`;
+  const canonical = canonicalRequest({
+    method,
+    path,
+    query: parseQuery(signed),
+    headers: new RequestHeaders([["host", "s3.test"]]),
+    signedHeaders: ["host"],
+    payload: UNSIGNED_PAYLOAD,
+  });
+  const text = [ALGORITHM, date, scopeText(scope), sha256Hex(canonical)].join("\n");
+  const signature = sign(new SigningKeys().derive(secret, scope), text);
+  return `${signed}&X-Amz-Signature=${signature}`;
 }
 
 /** Returns the headers of a request with its signature. */

@@ -3,7 +3,12 @@
  *
  * @module
  */
-import { GetObjectCommand, PutObjectCommand, UploadPartCommand } from "@aws-sdk/client-s3";
+import {
+  CopyObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
 import { CreateMultipartUploadCommand, HeadObjectCommand } from "@aws-sdk/client-s3";
 import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
@@ -63,6 +68,55 @@ test("an address stores a part", async (bench) => {
   const command = new UploadPartCommand({ ...place, UploadId, PartNumber: 1 });
   const url = await getSignedUrl(s3, command, { expiresIn: 60 });
   (await send(bench, url, { method: "PUT", body: patternBytes(100) })).expect(200);
+});
+
+test("an address stores what the command says of the object", async (bench) => {
+  const { s3, bucket: Bucket } = bench;
+  const place = { Bucket, Key: "described" };
+  const command = new PutObjectCommand({
+    ...place,
+    ContentType: "text/x-described",
+    ACL: "private",
+    StorageClass: "STANDARD",
+    Metadata: { color: "red", "two-words": "a b+c&d=%41" },
+  });
+  const url = await getSignedUrl(s3, command, { expiresIn: 60 });
+  assertStringIncludes(url, "x-amz-meta-color=red");
+  const headers = { "Content-Type": "text/x-described" };
+  (await send(bench, url, { method: "PUT", body: "text", headers })).expect(200);
+  const head = await s3.send(new HeadObjectCommand(place));
+  assertEquals([head.ContentType, head.Metadata], [
+    "text/x-described",
+    { color: "red", "two-words": "a b+c&d=%41" },
+  ]);
+});
+
+test("an address copies an object", async (bench) => {
+  const { s3, bucket: Bucket } = bench;
+  await bench.put("from", "text");
+  const source = { CopySource: `${Bucket}/from` };
+  const url = await getSignedUrl(s3, new CopyObjectCommand({ Bucket, Key: "to", ...source }));
+  (await send(bench, url, { method: "PUT" })).expect(200);
+  assertEquals(await bench.text("to"), "text");
+});
+
+test("an address that asks for what the server does not do stores nothing", async (bench) => {
+  const { s3, bucket: Bucket } = bench;
+  for (
+    const [own, code] of [
+      [{ ACL: "public-read" }, "NotImplemented"],
+      [{ Tagging: "a=b" }, "NotImplemented"],
+      [{ StorageClass: "GLACIER" }, "InvalidStorageClass"],
+    ] as const
+  ) {
+    const command = new PutObjectCommand({ Bucket, Key: "refused", ...own });
+    const answer = await send(bench, await getSignedUrl(s3, command), {
+      method: "PUT",
+      body: "text",
+    });
+    assertStringIncludes(answer.text, `<Code>${code}</Code>`);
+  }
+  await assertRefusal(bench.get("refused"), 404, "NoSuchKey");
 });
 
 test("what an address signs cannot be changed", async (bench) => {

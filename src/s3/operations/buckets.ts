@@ -50,7 +50,7 @@ const createBucket: Operation = {
   level: "bucket",
   permissions: ["write"],
   handle: async (call, deps) => {
-    const { project, bucket, request: { headers } } = call;
+    const { project, bucket, headers } = call;
     refuseUnsupported(headers);
     // A location constraint is accepted: any region is as near as the other.
     await withText(call, deps, {}, () => Promise.resolve());

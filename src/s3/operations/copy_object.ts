@@ -13,7 +13,7 @@ import { currentValidators, writeCondition } from "./put_object.ts";
 
 /** `CopyObject`: no byte is copied, a copy shares those of its source. */
 async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
-  const { request: { headers }, key } = call;
+  const { headers, key } = call;
   refuseUnsupported(headers);
   const from = sourceOf(call);
   const to = placeOf(call, key);
@@ -54,7 +54,7 @@ async function copyFolder(
   from: Place,
   to: Place,
 ): Promise<Response> {
-  const { request } = call;
+  const { request, headers } = call;
   if (!isFolder(from.name) || !isFolder(to.name)) {
     throw new S3Error(
       "InvalidRequest",
@@ -63,7 +63,7 @@ async function copyFolder(
   }
   const source = await currentValidators(deps, from);
   if (source === undefined) throw await absentSource(call, deps, from);
-  const isAllowed = sourceCondition(request.headers)(source) &&
+  const isAllowed = sourceCondition(headers)(source) &&
     writeCondition(request)(await currentValidators(deps, to));
   if (!isAllowed) throw s3Errors.preconditionFailed("of the source or of the target");
   await deps.store.folders.create(to);
@@ -86,8 +86,8 @@ function directiveOf(headers: Headers): "COPY" | "REPLACE" {
  * @throws {S3Error} if it is malformed.
  * @throws {RightMissing} if the access key may not read it.
  */
-export function sourceOf({ request, project, rights }: S3Call): Place {
-  const header = request.headers.get("x-amz-copy-source") ?? "";
+export function sourceOf({ headers, project, rights }: S3Call): Place {
+  const header = headers.get("x-amz-copy-source") ?? "";
   const [path = "", query = ""] = header.split("?", 2);
   const malformed = (problem: string) => s3Errors.badArgument("x-amz-copy-source", header, problem);
   if (query !== "" && query !== "versionId=null") {

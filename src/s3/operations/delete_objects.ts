@@ -64,7 +64,7 @@ const deleteObject: Operation = {
   handle: async (call, deps) => {
     const { request, key } = call;
     requireVersion(call);
-    refuseUnsupported(request.headers);
+    refuseUnsupported(call.headers);
     await requireBucket(call, deps);
     const condition = request.headers.has("if-match") ? writeCondition(request) : undefined;
     await deleteKey(call, deps, key, condition);

@@ -30,7 +30,7 @@ async function getObject(call: S3Call, deps: S3Deps): Promise<Response> {
   const { record } = file;
   try {
     const part = await requestedPart(call, deps, record);
-    const headers = objectHeaders(record, askedChecksum(request, record, part));
+    const headers = objectHeaders(record, askedChecksum(call, record, part));
     overrideHeaders(headers, query);
     if (part?.count !== undefined) headers.set("x-amz-mp-parts-count", String(part.count));
     const validators = objectValidators(record);
@@ -51,7 +51,7 @@ async function getObject(call: S3Call, deps: S3Deps): Promise<Response> {
 
 /** The checksum of the bytes in the response, if the request wants it. */
 function askedChecksum(
-  { headers }: Request,
+  { headers }: S3Call,
   { checksum }: FileRecord,
   part: RequestedPart | undefined,
 ): ObjectChecksum | undefined {

@@ -14,7 +14,7 @@ type Attribute = typeof ATTRIBUTES[number];
 
 async function getObjectAttributes(call: S3Call, deps: S3Deps): Promise<Response> {
   requireVersion(call);
-  const wanted = attributesOf(call.request.headers);
+  const wanted = attributesOf(call.headers);
   const place = placeOf(call, call.key);
   if (isFolder(call.key)) {
     const folder = await deps.store.folders.get(place);
@@ -70,7 +70,7 @@ function attributesOf(headers: Headers): readonly Attribute[] {
 }
 
 async function partsElement(
-  { request: { headers } }: S3Call,
+  { headers }: S3Call,
   { store }: S3Deps,
   record: FileRecord,
 ): Promise<XmlElement | undefined> {

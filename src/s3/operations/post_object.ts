@@ -13,6 +13,7 @@ import { refuseUnsupported } from "../object_headers.ts";
 import { formPayload, MAX_FORM_OVERHEAD, readForm } from "../payload/post_form.ts";
 import { isFolder, MAX_OBJECT_BODY, placeOf, requireBucket, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
+import { setHeader } from "../request_headers.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
 import { putBody } from "./put_object.ts";
 
@@ -71,12 +72,7 @@ function headersOf(fields: ReadonlyMap<string, string>): Headers {
   const headers = new Headers();
   for (const [name, value] of fields) {
     if (FIELDS.has(name)) continue;
-    try {
-      headers.set(name === "acl" ? "x-amz-acl" : name, value);
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      throw s3Errors.badArgument(name, value, "no header can have it");
-    }
+    setHeader(headers, name === "acl" ? "x-amz-acl" : name, value);
   }
   return headers;
 }

@@ -21,8 +21,8 @@ import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse } from "../s3_response.ts";
 
 async function putObject(call: S3Call, deps: S3Deps): Promise<Response> {
-  const { request, key } = call;
-  refuseUnsupported(request.headers);
+  const { request, headers, key } = call;
+  refuseUnsupported(headers);
   const place = placeOf(call, key);
   await requireBucket(call, deps);
   const body = bodyOf(call, deps);
@@ -32,7 +32,7 @@ async function putObject(call: S3Call, deps: S3Deps): Promise<Response> {
   const { tag, checksum } = await putBody(call, deps, {
     place,
     body,
-    headers: request.headers,
+    headers,
     condition,
   });
   return emptyResponse(200, { "ETag": `"${tag}"`, ...checksumHeaders(checksum) });

@@ -29,7 +29,7 @@ interface NamedPart {
 }
 
 async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
-  const { request, bucket, key, query, origin } = call;
+  const { request, headers, bucket, key, query, origin } = call;
   const place = placeOf(call, key);
   const id = query.required("uploadId");
   const limits = { root: "CompleteMultipartUpload", maxElements: 1 + MAX_PARTS * PART_ELEMENTS };
@@ -42,7 +42,7 @@ async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
     (named) =>
       deps.store.uploads.complete(place, id, writeCondition(request), {
         accept: call.reauthorize,
-        choose: (parts, session) => chooseParts(request.headers, named, parts, session),
+        choose: (parts, session) => chooseParts(headers, named, parts, session),
       }),
   );
   if (completed === "refused") throw await refusedWrite(call, deps, place);

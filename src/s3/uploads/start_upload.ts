@@ -17,7 +17,7 @@ const createUpload: Operation = {
   parameter: "uploads",
   permissions: ["write"],
   handle: async (call, deps) => {
-    const { request: { headers }, bucket, key } = call;
+    const { headers, bucket, key } = call;
     refuseUnsupported(headers);
     const place = placeOf(call, key);
     if (isFolder(key)) {

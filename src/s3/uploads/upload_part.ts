@@ -45,7 +45,7 @@ const uploadPart: Operation = {
   permissions: ["write"],
   kind: "upload",
   handle: async (call, deps) => {
-    refuseUnsupported(call.request.headers);
+    refuseUnsupported(call.headers);
     const { place, id, part } = namedPart(call);
     await requireBucket(call, deps);
     const { uploads } = deps.store;
@@ -94,7 +94,7 @@ const uploadPartCopy: Operation = {
   permissions: ["read", "write"],
   kind: "upload",
   handle: async (call, deps) => {
-    const { headers } = call.request;
+    const { headers } = call;
     const { place, id, part } = namedPart(call);
     await requireBucket(call, deps);
     const from = sourceOf(call);
