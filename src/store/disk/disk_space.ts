@@ -40,6 +40,7 @@ export class DiskSpace {
   /** Bytes that running uploads may still take. */
   #promised = 0;
   #measuredAt = -Infinity;
+  #measuring: Promise<void> | undefined;
 
   /** @param minFree The reserve, in bytes. */
   constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
@@ -56,7 +57,11 @@ export class DiskSpace {
    */
   async reserve(size: number): Promise<Disposable> {
     const needed = spaceFor(size);
-    if (this.#isOld || this.#left < needed) await this.#measure();
+    // Uploads that arrive during a measurement share it. Each measurement looks at ten files.
+    if (this.#isOld) {
+      await (this.#measuring ??= this.#measure().finally(() => this.#measuring = undefined));
+    }
+    if (this.#left < needed) await this.#measure();
     if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
     this.#left -= needed;
     this.#promised += needed;
