@@ -62,6 +62,7 @@ export class DiskSpace {
   /** The most space that was refused lately, in bytes, and when. */
   #wanted = 0;
   #wantedAt = -Infinity;
+  #measuring: Promise<void> | undefined;
 
   /** @param minFree The reserve, in bytes. */
   constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
@@ -107,7 +108,11 @@ export class DiskSpace {
   }
 
   async #require(needed: number): Promise<void> {
-    if (this.#isOld || this.#left < needed) await this.#measure();
+    // Uploads that arrive during a measurement share it. Each measurement looks at ten files.
+    if (this.#isOld) {
+      await (this.#measuring ??= this.#measure().finally(() => this.#measuring = undefined));
+    }
+    if (this.#left < needed) await this.#measure();
     if (this.#left >= needed) return;
     this.#wanted = Math.max(needed, this.#lately);
     this.#wantedAt = performance.now();
