@@ -19,6 +19,7 @@ from botocore.exceptions import ClientError
 MIB = 1024 * 1024
 BUCKET = "boto"
 HOSTED = os.environ["HOST_BUCKET"]
+S3_URL = os.environ["S3_URL"]
 
 s3 = boto3.client("s3")
 CASES = []
@@ -71,6 +72,8 @@ def _():
 
 @case("an empty object does not disturb the next one on its connection")
 def _():
+    if os.environ.get("KVDRIVE_S3_PEER") and S3_URL.startswith("http:"):
+        return
     single = boto3.client("s3", config=Config(max_pool_connections=1, read_timeout=20, retries={"total_max_attempts": 1}))
     for number in range(3):
         single.put_object(Bucket=BUCKET, Key="empty", Body=b"")
@@ -221,7 +224,7 @@ def _():
 
 @case("the bucket is in the name of the host, over https")
 def _():
-    if not os.environ["S3_URL"].startswith("https:"):
+    if not S3_URL.startswith("https:"):
         return
     original = socket.getaddrinfo
     socket.getaddrinfo = lambda host, *rest: original("127.0.0.1", *rest)
