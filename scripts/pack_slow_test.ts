@@ -41,7 +41,7 @@ function assertInside(paths: string[]): void {
   assertEquals(others, []);
   // Packages are bundled, without those of tests and scripts.
   assert(app.includes("vendor/yauzl.js"), app.join());
-  assertEquals(app.filter((path) => /node_modules|axe|playwright|ajv|deta/.test(path)), []);
+  assertEquals(app.filter((path) => /node_modules|axe-core|playwright|ajv|deta/.test(path)), []);
 }
 
 async function run(

@@ -1,6 +1,32 @@
 import { errors, type HttpError } from "./http_error.ts";
 import type { RequestContext } from "./request_context.ts";
 
+/** What reads a body without a stream of the runtime, which takes longer than the rest of a small upload. */
+interface BodyPieces {
+  /** Returns the next bytes, or `undefined` at the end; a promise only if they have not arrived. */
+  next(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  cancel(): Promise<void>;
+}
+
+/** A request as the server of `http1/` passes it on, or as the runtime does. */
+interface ReceivedRequest extends Request {
+  readonly pieces?: BodyPieces | undefined;
+}
+
+/** Returns whether a request has a body. Reading `request.body` would make a stream of it. */
+export function hasBody(request: ReceivedRequest): boolean {
+  return "pieces" in request ? request.pieces !== undefined : request.body !== null;
+}
+
+function piecesOf(request: ReceivedRequest): BodyPieces | undefined {
+  if ("pieces" in request) return request.pieces;
+  const reader = request.body?.getReader();
+  return reader && {
+    next: async () => (await reader.read()).value,
+    cancel: () => reader.cancel(),
+  };
+}
+
 /** How slowly a body may arrive. Only the time spent waiting for the sender counts. */
 export interface Pace {
   /** Milliseconds of waiting that are allowed at first, and that a fast sender can accumulate at most. */
@@ -41,7 +67,8 @@ export function announcedSize(
 }
 
 /**
- * The bytes of a request body as they arrive. When the reader stops early, the body is cancelled.
+ * The bytes of a request body as they arrive. A piece is valid until the next one is requested. When the reader stops
+ * early, the body is cancelled.
  *
  * @throws {HttpError} 413 over the limit, 408 if the sender is silent or too slow, 400 if it disconnects early.
  */
@@ -50,8 +77,8 @@ export async function* readBody(
   { limit, idle, pace, tooLarge = errors.payloadTooLarge, context }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const announced = announcedSize(request.headers, limit, tooLarge);
-  if (request.body === null) return;
-  const reader = request.body.getReader();
+  const pieces = piecesOf(request);
+  if (pieces === undefined) return;
   let size = 0;
   let ended = false;
   let credit = pace?.grace ?? Infinity;
@@ -59,8 +86,8 @@ export async function* readBody(
     while (true) {
       const began = performance.now();
       const error = credit < idle ? errors.bodyTooSlow : errors.bodyTimeout;
-      const { done, value } = await readWithin(reader, Math.min(idle, credit), { error, context });
-      ended = done;
+      const value = await nextWithin(pieces, Math.min(idle, credit), { error, context });
+      ended = value === undefined;
       if (value === undefined) break;
       size += value.byteLength;
       credit = creditAfter(credit - (performance.now() - began), value.byteLength, pace);
@@ -71,7 +98,7 @@ export async function* readBody(
     if (announced !== undefined && announced !== size) throw errors.incompleteBody();
   } finally {
     // If the connection is already gone, there is nothing left to cancel.
-    if (!ended) reader.cancel().catch(() => {});
+    if (!ended) pieces.cancel().catch(() => {});
   }
 }
 
@@ -87,11 +114,19 @@ function creditAfter(left: number, bytes: number, pace: Pace | undefined): numbe
 const BUSY = 100;
 
 /** Reads with a timeout. `@std/async/deadline` is not used: it would blame the sender when this process was busy. */
-async function readWithin(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+async function nextWithin(
+  pieces: BodyPieces,
   time: number,
   { error, context }: { error: () => HttpError; context: RequestContext | undefined },
-): Promise<ReadableStreamReadResult<Uint8Array>> {
+): Promise<Uint8Array | undefined> {
+  const incomplete = (cause: unknown): never => {
+    // The runtime reports a disconnected sender this way.
+    if (context !== undefined) context.isAborted = true;
+    throw errors.incompleteBody(cause);
+  };
+  const next = nextOf(pieces, incomplete);
+  // What has arrived needs no timer, which would take longer than the read.
+  if (!(next instanceof Promise)) return next;
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const began = performance.now();
   const onTime = () => {
@@ -101,17 +136,24 @@ async function readWithin(
     else timer = setTimeout(() => reject(error()), late);
   };
   let timer = setTimeout(onTime, time);
-  const next = reader.read().catch((error: unknown) => {
-    // The runtime reports a disconnected sender this way.
-    if (context !== undefined) context.isAborted = true;
-    throw errors.incompleteBody(error);
-  });
+  const piece = next.catch(incomplete);
   // After a timeout the late failure has no other handler.
-  next.catch(() => {});
+  piece.catch(() => {});
   try {
-    return await Promise.race([next, timeout]);
+    return await Promise.race([piece, timeout]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+function nextOf(
+  pieces: BodyPieces,
+  onFailure: (cause: unknown) => never,
+): ReturnType<BodyPieces["next"]> {
+  try {
+    return pieces.next();
+  } catch (cause) {
+    return onFailure(cause);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type BodyLimits,
   expectedDigest,
   formatDigest,
+  hasBody,
   readBody,
 } from "./body.ts";
 import { HttpError } from "./http_error.ts";
@@ -273,4 +274,38 @@ Deno.test("a body must have the digest that was sent, if any", () => {
 Deno.test("a formatted digest can be parsed", () => {
   assertEquals(formatDigest(ABC), `sha-256=:${ABC}:`);
   assertEquals(read(formatDigest(EMPTY)), EMPTY);
+});
+
+/** A request of which pieces have arrived, as the server of `http1/` passes it on. */
+function received(
+  pieces: (Uint8Array | Promise<Uint8Array>)[],
+): { request: Request; log: string[] } {
+  const log: string[] = [];
+  const own = {
+    next: () => {
+      const next = pieces.shift();
+      if (next instanceof Uint8Array && next.length === 0) throw new TypeError("malformed");
+      return next;
+    },
+    cancel: () => Promise.resolve(void log.push("cancelled")),
+  };
+  const request = new Request("http://kv.example/", { method: "POST" });
+  return { request: Object.assign(request, { pieces: own }), log };
+}
+
+Deno.test("pieces that have arrived are read without a stream, and late ones with the same limits", async () => {
+  const limits = { limit: 10, idle: 5 };
+  const both = received([Uint8Array.of(1), Promise.resolve(Uint8Array.of(2)), Uint8Array.of(3)]);
+  assert(hasBody(both.request));
+  const expected = [[1], [2], [3]].map((bytes) => Uint8Array.from(bytes));
+  assertEquals([await collect(both.request, limits), both.log], [expected, []]);
+  const silent = received([Uint8Array.of(1), new Promise(() => {})]);
+  assertEquals((await refusal(silent.request, limits)).status, 408);
+  const large = received([new Uint8Array(11)]);
+  assertEquals((await refusal(large.request, limits)).status, 413);
+  const malformed = received([Uint8Array.of(1), new Uint8Array(0)]);
+  assertEquals((await refusal(malformed.request, limits)).status, 400);
+  assertEquals([silent.log, large.log, malformed.log].flat(), Array(3).fill("cancelled"));
+  const none = Object.assign(new Request("http://kv.example/"), { pieces: undefined });
+  assertEquals([hasBody(none), await collect(none, limits)], [false, []]);
 });

@@ -1,3 +1,4 @@
+import { hasBody } from "./body.ts";
 import { errors } from "./http_error.ts";
 
 /** A project may take a slot while it has fewer than this many times the free ones: at most 48 of 64. */
@@ -116,7 +117,7 @@ export class RunningUploads {
 
   /** Runs the work. A request with a body is counted until it ends. Returns the result of the work. */
   async track<T>(request: Request, work: () => Promise<T>): Promise<T> {
-    if (request.method === "GET" || request.body === null) return await work();
+    if (request.method === "GET" || !hasBody(request)) return await work();
     this.#count++;
     try {
       return await work();

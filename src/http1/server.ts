@@ -128,11 +128,7 @@ export class HttpServer {
       turns: this.#turns,
       expectsContinue: expectsContinue(head),
     });
-    const request = new IncomingRequest({
-      head,
-      url: this.#urlOf(head),
-      body: body?.stream ?? null,
-    });
+    const request = new IncomingRequest({ head, url: this.#urlOf(head), body });
     const { promise: completed, resolve, reject } = Promise.withResolvers<void>();
     completed.catch(() => {});
     try {

@@ -1,9 +1,7 @@
 import { ExternalLink, Link as LinkIcon, Trash2 } from "lucide";
-import { useMemo } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { formatDate } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { useResource } from "../core/resource.ts";
 import { DriveSelect } from "../files/drive_select.tsx";
 import { folderOf, labelOf } from "../files/entry.ts";
 import { IconButton } from "../ui/button.tsx";
@@ -15,7 +13,7 @@ import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import type { ShareLink } from "./drive_links.ts";
 import { LinkLimits } from "./link_item.tsx";
-import { linksOf } from "./shared_links.ts";
+import { useLinks } from "./shared_links.ts";
 
 /** All links of a drive. */
 export function Links({ project, drive }: { project: string; drive: string }) {
@@ -30,11 +28,7 @@ export function Links({ project, drive }: { project: string; drive: string }) {
 
 function LinkTable({ project, drive }: { project: string; drive: string }) {
   const app = useApp();
-  const shared = useMemo(() => linksOf(app, project, drive), [project, drive]);
-  const loading = useResource(async (signal) => {
-    await shared.load(signal);
-    return true;
-  }, [project, drive]);
+  const [shared, loading] = useLinks(project, drive);
   const revoke = async (link: ShareLink) => {
     const isAgreed = await confirm(app, {
       title: "Revoke this link?",

@@ -1,4 +1,6 @@
-import type { App } from "../core/context.ts";
+import { useMemo } from "preact/hooks";
+import { type App, useApp } from "../core/context.ts";
+import { type Resource, useResource } from "../core/resource.ts";
 import { DriveLinks } from "./drive_links.ts";
 
 /** The links of the drives that were opened, by the page's API client. */
@@ -12,4 +14,15 @@ export function linksOf({ api }: Pick<App, "api">, project: string, drive: strin
   const links = drives.get(key) ?? new DriveLinks(api, project, drive);
   drives.set(key, links);
   return links;
+}
+
+/** Loads the links of a drive. */
+export function useLinks(project: string, drive: string): [DriveLinks, Resource<true>] {
+  const app = useApp();
+  const links = useMemo(() => linksOf(app, project, drive), [project, drive]);
+  const loading = useResource(async (signal) => {
+    await links.load(signal);
+    return true as const;
+  }, [project, drive]);
+  return [links, loading];
 }

@@ -3,11 +3,11 @@ import { formatBytes, plural } from "../core/format.ts";
 import { type Entry, labelOf, type Place } from "../files/entry.ts";
 import { Picture } from "../files/view/kind_icon.tsx";
 import { IconButton } from "../ui/button.tsx";
+import { Facts } from "../ui/facts.tsx";
 import { shownName } from "./content/names.ts";
 import { FileDetails } from "./details/file_details.tsx";
 import { EntryLinks, Paths } from "./details/links.tsx";
 import { FolderSize } from "./details/folder_size.tsx";
-import { Values } from "./details/values.tsx";
 
 /** The side panel with the details of the selected entries; of the folder itself without any. */
 export function Details({ place, entries, onClose }: {
@@ -52,7 +52,7 @@ function FolderDetails({ place, entry }: { place: Place; entry: Entry }) {
   return (
     <>
       <Title entry={entry} label={labelOf(entry) || drive} />
-      <Values values={[["Type", entry.name === "" ? "Drive" : "Folder"]]} />
+      <Facts isPanel facts={[["Type", entry.name === "" ? "Drive" : "Folder"]]} />
       <FolderSize key={entry.name} place={place} prefixes={[entry.name]} />
       {entry.name === "" ? null : <EntryLinks place={place} entry={entry} />}
       {entry.name === "" ? null : <Paths place={place} entry={entry} />}
@@ -68,8 +68,9 @@ function ManyDetails({ place, entries }: { place: Place; entries: readonly Entry
   return (
     <>
       <p class="details-count">{plural(entries.length, "item")} selected</p>
-      <Values
-        values={[
+      <Facts
+        isPanel
+        facts={[
           files.length > 0 && ["Files", `${plural(files.length, "file")}, ${formatBytes(bytes)}`],
           folders.length > 0 && ["Folders", plural(folders.length, "folder")],
         ]}

@@ -359,3 +359,12 @@ Deno.test("kept signing keys are of their secret, day and region, and their numb
   assertEquals(keys.derive("secret", scope) === key, false);
   assertEquals(keys.derive("secret", scope), key);
 });
+
+Deno.test("the error for a wrong signature repeats what was signed, but no headers that a proxy may have added", async () => {
+  const range = signedRequest({ headers: { range: "bytes=0-9" } });
+  const shown = await refusal({ ...range, path: "/other" }, "SignatureDoesNotMatch");
+  assertEquals(shown.details["CanonicalRequest"]?.split("\n")[1], "/other");
+  const secret = signedRequest({ headers: { "x-origin-secret": "from-the-proxy" } });
+  const hidden = await refusal({ ...secret, path: "/other" }, "SignatureDoesNotMatch");
+  assertEquals(JSON.stringify(hidden.details).includes("from-the-proxy"), false);
+});

@@ -53,7 +53,7 @@ export class Thumbnails {
         const ready = this.#urls.get(key);
         if (ready !== undefined) return resolve(ready);
         try {
-          const made = await shrink(await this.#download(place, entry, signal));
+          const made = await shrink(await downloadBlob(this.api, place, entry.name, signal));
           void this.store.put("thumbnails", key, made);
           resolve(this.#remember(key, made));
         } catch {
@@ -98,14 +98,20 @@ export class Thumbnails {
     }
     return url;
   }
+}
 
-  async #download({ project, drive }: Place, { name }: Entry, signal: AbortSignal): Promise<Blob> {
-    return await dataOf(this.api.GET("/v1/{project_id}/{drive_name}/files/download", {
-      params: { path: { project_id: project, drive_name: drive }, query: { name } },
-      parseAs: "blob",
-      signal,
-    })) as Blob;
-  }
+/** Loads a file into memory. @throws {ApiError} */
+export async function downloadBlob(
+  api: Api,
+  { project, drive }: Place,
+  name: string,
+  signal: AbortSignal,
+): Promise<Blob> {
+  return await dataOf(api.GET("/v1/{project_id}/{drive_name}/files/download", {
+    params: { path: { project_id: project, drive_name: drive }, query: { name } },
+    parseAs: "blob",
+    signal,
+  })) as Blob;
 }
 
 function keyOf({ project, drive }: Place, { name, etag }: Entry): string {

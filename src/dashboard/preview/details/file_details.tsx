@@ -8,12 +8,12 @@ import { type Entry, folderOf, labelOf, type Place } from "../../files/entry.ts"
 import { typeOf } from "../../files/listing/kinds.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { openMenu } from "../../ui/menu.tsx";
 import { shownName } from "../content/names.ts";
 import { Title } from "../details.tsx";
 import { askForDate, askForType, DAY } from "./change_dialogs.tsx";
 import { Copied, EntryLinks, Paths } from "./links.tsx";
-import { Values } from "./values.tsx";
 
 /** Time that a file stays selected before its details are asked for, in milliseconds: keys may move on. */
 const PATIENCE = 150;
@@ -44,8 +44,9 @@ export function FileDetails({ place, entry: listed }: { place: Place; entry: Ent
   return (
     <>
       <Title entry={listed} label={labelOf(entry) || "/"} />
-      <Values
-        values={[
+      <Facts
+        isPanel
+        facts={[
           ["Type", typeOf(entry).label],
           ["Size", sizeText(entry.size ?? 0)],
           [

@@ -2,7 +2,7 @@ import { Share2 } from "lucide";
 import { useApp } from "../../core/context.ts";
 import { type Entry, labelOf, type Place } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
-import { LinkItem } from "../../links/link_item.tsx";
+import { LinkList } from "../../links/link_item.tsx";
 import { linksOf } from "../../links/shared_links.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyField } from "../../ui/copy.tsx";
@@ -12,14 +12,7 @@ export function EntryLinks({ place: { project, drive }, entry }: { place: Place;
   const app = useApp();
   const { actions } = useFolder();
   const shared = linksOf(app, project, drive);
-  const own = shared.links.value.filter((link) =>
-    (entry.kind === "folder" ? link.prefix : link.name) === entry.name
-  );
   if (!app.session.may("read")) return null;
-  const revoke = async (id: string) => {
-    await shared.revoke(id);
-    app.toasts.success("Link revoked");
-  };
   return (
     <div class="details-group">
       <div class="details-line">
@@ -28,19 +21,9 @@ export function EntryLinks({ place: { project, drive }, entry }: { place: Place;
           Share
         </Button>
       </div>
-      {own.length === 0
-        ? <p class="soft">Not shared with a link.</p>
-        : (
-          <ul class="link-list" aria-label="Links">
-            {own.map((link) => (
-              <LinkItem
-                key={link.id}
-                link={link}
-                onRevoke={() => revoke(link.id)}
-              />
-            ))}
-          </ul>
-        )}
+      <LinkList shared={shared} entry={entry}>
+        <p class="soft">Not shared with a link.</p>
+      </LinkList>
     </div>
   );
 }

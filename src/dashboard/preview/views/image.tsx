@@ -1,13 +1,11 @@
 import { CodeXml } from "lucide";
-import { useEffect, useState } from "preact/hooks";
-import { dataOf } from "../../core/api.ts";
-import { useApp } from "../../core/context.ts";
-import { useResource } from "../../core/resource.ts";
+import { useState } from "preact/hooks";
 import { formatBytes } from "../../core/format.ts";
 import { labelOf } from "../../files/entry.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { shownName } from "../content/names.ts";
 import { useAddress } from "./address.ts";
+import { useBlob } from "./blob.ts";
 import { Shown, Unshowable, Waiting } from "./problem.tsx";
 import type { ViewProps } from "./view.ts";
 import { ZoomArea } from "./zoom_area.tsx";
@@ -60,25 +58,9 @@ export function SvgView(props: ViewProps) {
 }
 
 function Drawing(props: ViewProps) {
-  const { place: { project, drive }, entry, showAs } = props;
-  const { api } = useApp();
-  const loading = useResource(
-    async (signal) =>
-      await dataOf(api.GET("/v1/{project_id}/{drive_name}/files/download", {
-        params: { path: { project_id: project, drive_name: drive }, query: { name: entry.name } },
-        parseAs: "blob",
-        signal,
-      })) as Blob,
-    [project, drive, entry.name, entry.etag],
-  );
-  const [src, setSource] = useState<string>();
+  const { entry, showAs } = props;
+  const [loading, src] = useBlob(props, (file) => new Blob([file], { type: "image/svg+xml" }));
   const [isBroken, setBroken] = useState(false);
-  useEffect(() => {
-    if (loading.data === undefined) return;
-    const url = URL.createObjectURL(new Blob([loading.data], { type: "image/svg+xml" }));
-    setSource(url);
-    return () => URL.revokeObjectURL(url);
-  }, [loading.data]);
   if (isBroken) return <Unshowable {...props} title="This drawing cannot be shown" />;
   const source = (
     <IconButton

@@ -1,14 +1,12 @@
 import { Download, ExternalLink, FileText } from "lucide";
-import { useEffect, useState } from "preact/hooks";
-import { dataOf } from "../../core/api.ts";
 import { useApp } from "../../core/context.ts";
 import { formatBytes } from "../../core/format.ts";
-import { useResource } from "../../core/resource.ts";
 import { ticketsOf } from "../../files/actions/tickets.ts";
 import { labelOf } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { Button } from "../../ui/button.tsx";
 import { shownName } from "../content/names.ts";
+import { useBlob } from "./blob.ts";
 import { Note, Shown, Unshowable, Waiting } from "./problem.tsx";
 import type { ViewProps } from "./view.ts";
 
@@ -32,30 +30,16 @@ export function PdfView(props: ViewProps) {
 }
 
 function Document(props: ViewProps) {
-  const { place: { project, drive }, entry } = props;
-  const { api } = useApp();
-  const loading = useResource(async (signal) => {
-    const blob = await dataOf(api.GET("/v1/{project_id}/{drive_name}/files/download", {
-      params: { path: { project_id: project, drive_name: drive }, query: { name: entry.name } },
-      parseAs: "blob",
-      signal,
-    })) as Blob;
-    const isPdf = (await blob.slice(0, SIGNATURE_WITHIN).text()).includes("%PDF-");
-    return isPdf ? new Blob([blob], { type: "application/pdf" }) : null;
-  }, [project, drive, entry.name, entry.etag]);
-  const [src, setSource] = useState<string>();
-  useEffect(() => {
-    if (!loading.data) return;
-    const url = URL.createObjectURL(loading.data);
-    setSource(url);
-    return () => URL.revokeObjectURL(url);
-  }, [loading.data]);
+  const [loading, src] = useBlob(props, async (file) => {
+    const isPdf = (await file.slice(0, SIGNATURE_WITHIN).text()).includes("%PDF-");
+    return isPdf ? new Blob([file], { type: "application/pdf" }) : null;
+  });
   return (
     <Shown {...props} from={loading}>
       {(blob) => {
         if (blob === null) return <Unshowable {...props} title="This is not a PDF document" />;
         if (src === undefined) return <Waiting />;
-        return <iframe class="preview-pdf" src={src} title={shownName(labelOf(entry))} />;
+        return <iframe class="preview-pdf" src={src} title={shownName(labelOf(props.entry))} />;
       }}
     </Shown>
   );
