@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ADMIN_TOKEN, administer } from "../support/admin.ts";
+import { s3Of } from "../support/s3/s3_server.ts";
 import {
   dialog,
   openSection,
@@ -11,7 +12,7 @@ import type { Fixture } from "./support/fixture.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
 
-const test = suite("Administration");
+const test = suite("Administration", { args: ["--s3-port", "0"] });
 
 async function openProject(fixture: Fixture): Promise<void> {
   await signInAsAdministrator(fixture);
@@ -90,10 +91,12 @@ test("Keys are made with fewer rights, shown in words, and revoked.", async (fix
 });
 
 test("S3 keys are made with fewer rights, shown once, and revoked.", async (fixture) => {
-  const { page, project } = fixture;
+  const { page, project, server } = fixture;
+  const address = s3Of(server);
   await signInAsOwner(fixture);
   await openSection(page, "Keys");
   const section = page.getByRole("region", { name: "S3 keys", exact: true });
+  await section.getByText(`S3 is at ${address}`).waitFor();
   await section.getByText("No S3 keys").waitFor();
   await section.getByRole("button", { name: "New S3 key" }).click();
   const form = dialog(page, "New S3 key");
@@ -110,7 +113,7 @@ test("S3 keys are made with fewer rights, shown once, and revoked.", async (fixt
   const settings = created.getByRole("region", { name: "Environment of S3 clients" });
   assertEquals(
     await settings.innerText(),
-    `AWS_ACCESS_KEY_ID=${id}\nAWS_SECRET_ACCESS_KEY=${secret}`,
+    `AWS_ENDPOINT_URL_S3=${address}\nAWS_ACCESS_KEY_ID=${id}\nAWS_SECRET_ACCESS_KEY=${secret}`,
   );
   await inspect(page, "new-s3-key");
   await created.getByRole("button", { name: "Done" }).click();

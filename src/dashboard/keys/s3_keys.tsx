@@ -58,7 +58,7 @@ export function S3Keys({ project }: { project: string }) {
   return (
     <Section
       title="S3 keys"
-      lead="Backup programs and other S3 clients sign their requests with one."
+      lead={leadOf(app.session.current.value?.s3 ?? null)}
       actions={<Button icon={Plus} onClick={create}>New S3 key</Button>}
     >
       <Loaded from={list}>
@@ -89,6 +89,12 @@ export function S3Keys({ project }: { project: string }) {
       </Loaded>
     </Section>
   );
+}
+
+function leadOf(address: string | null): string {
+  return address === null
+    ? "S3 is off on this server: --s3-port or --s3-domain turns it on. Keys can be created before."
+    : `Backup programs and other S3 clients sign their requests with one. S3 is at ${address}`;
 }
 
 function titleOf({ name, access_key_id }: Pick<S3Key, "name" | "access_key_id">): string {

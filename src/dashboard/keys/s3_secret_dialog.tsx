@@ -7,10 +7,11 @@ import { s3Settings } from "./s3_settings.ts";
 
 /** Shows a new S3 key with its secret, which the server never shows again. */
 export async function showS3Secret(
-  { overlays }: Pick<App, "overlays">,
+  { overlays, session }: Pick<App, "overlays" | "session">,
   key: Schemas["NewS3Key"],
 ): Promise<void> {
-  const settings = s3Settings(key);
+  const address = session.current.value?.s3 ?? null;
+  const settings = s3Settings(key, address);
   await overlays.show((close) => (
     <Dialog
       title={`Created the S3 key “${key.name ?? key.access_key_id}”`}
@@ -19,6 +20,7 @@ export async function showS3Secret(
       footer={<Button kind="primary" onClick={() => close()}>Done</Button>}
     >
       <div class="stack">
+        {address === null ? null : <Labelled label="Address of S3" text={address} />}
         <Labelled label="Access key id" text={key.access_key_id} />
         <Labelled label="Secret access key" text={key.secret_access_key} isSecret />
         <div class="snippet">
