@@ -2,6 +2,7 @@ import { type BodyReader, isFullyReceived } from "./body.ts";
 import type { ClientConnection } from "./client_connection.ts";
 import { ConnectionLost, CONTINUE } from "./connection.ts";
 import type { IoTurns } from "./io_turns.ts";
+import type { Header } from "./headers.ts";
 import type { RequestHead } from "./message_head.ts";
 
 type Piece = Uint8Array<ArrayBuffer>;
@@ -39,6 +40,11 @@ export class IncomingRequest extends Request {
 
   override get url(): string {
     return this.#url;
+  }
+
+  /** The header lines as they were received: `Headers` joins those of one name, and takes long to iterate. */
+  get lines(): readonly Header[] {
+    return this.#head.headers;
   }
 
   override get headers(): Headers {

@@ -1,4 +1,5 @@
 import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
+import { headerLines } from "../http/header_lines.ts";
 import { errors } from "../http/http_error.ts";
 import { HttpResponse } from "../http/http_response.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
@@ -114,7 +115,12 @@ async function dispatch(
   const operation = findOperation(operations, { method, level, query, headers });
   deps.observer.route(context, `S3 ${operation?.name ?? "-"}`, operation?.kind ?? "other");
   if (deps.isDraining()) throw errors.shuttingDown();
-  const raw = { method, headers: request.headers, path: address.path, query: address.query };
+  const raw = {
+    method,
+    headers: headerLines(request),
+    path: address.path,
+    query: address.query,
+  };
   const call = await authenticate(
     routed,
     deps,

@@ -4,7 +4,7 @@ import type { readOptions } from "../../package/command_line.ts";
 export const PEERS_HELP = `Usage: deno task bench:peers [OPTIONS]
 
 Measures kvdrive beside other servers that are in the PATH. A missing server is left out and named.
-Needs wrk; strace for the syncs of each write; up to 10 GB in the temporary folder and about 8 minutes.
+Needs wrk; strace for the syncs of each write; up to 10 GB in the temporary folder and about 11 minutes.
 
   --only ROW      run the rows whose name contains ROW
   --peers NAMES   compare only with these servers, separated by commas: minio,rclone,tusd,pocketbase,weed,nginx,caddy

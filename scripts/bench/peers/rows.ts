@@ -24,7 +24,7 @@ export interface StoreRow extends PeerRow {
   needsNames: boolean;
   /** Whether it needs the objects of S3. */
   needsS3?: boolean;
-  /** Whether a second without a figure comes first. Rows that continue the work of the row above need none. */
+  /** Whether a shorter load without a figure comes first. Rows that continue the work of the row above need none. */
   warmsUp: boolean;
   /** The requests, unless the server cannot do that work. */
   loadOf(sender: Sender): PeerLoad | S3Load | undefined;
