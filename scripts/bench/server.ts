@@ -3,10 +3,11 @@ import { fromFileUrl, join } from "@std/path";
 import { type Listening, runToEnd, type Scope, startListening } from "./scope.ts";
 import type { TlsFiles } from "./tls_files.ts";
 
-const PROJECT = "bench";
+/** The project of the benchmark. */
+export const PROJECT = "bench";
 
 /** The administrator of a server that was started with one. */
-const ADMIN_TOKEN = "bench-0123456789abcdefghijABCDEFGHIJ";
+export const ADMIN_TOKEN = "bench-0123456789abcdefghijABCDEFGHIJ";
 
 /** The key that opens the project of the benchmark. */
 export const PROJECT_KEY = `${PROJECT}_0123456789abcdefghijABCDEFGHIJ`;

@@ -67,8 +67,7 @@ export function announcedSize(
 }
 
 /**
- * The bytes of a request body as they arrive. A piece is valid until the next one is requested. When the reader stops
- * early, the body is cancelled.
+ * The bytes of a request body as they arrive. When the reader stops early, the body is cancelled.
  *
  * @throws {HttpError} 413 over the limit, 408 if the sender is silent or too slow, 400 if it disconnects early.
  */

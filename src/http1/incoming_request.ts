@@ -130,8 +130,7 @@ export class IncomingBody {
     return this.#stream ??= new ReadableStream<Piece>({
       pull: async (controller) => {
         const piece = await this.next();
-        // A copy, as the reader reuses its buffer.
-        if (piece !== undefined) controller.enqueue(new Uint8Array(piece));
+        if (piece !== undefined) controller.enqueue(piece);
         if (this.#body.isDone) controller.close();
       },
       cancel: () => this.cancel(),
@@ -139,13 +138,12 @@ export class IncomingBody {
   }
 
   /**
-   * Returns the next bytes, which stay valid until the next call; `undefined` at the end. The result is a promise only if
-   * no bytes have arrived.
+   * Returns the next bytes; `undefined` at the end. The result is a promise only if no bytes have arrived.
    *
    * @throws {ConnectionLost} if the client leaves before the end, or was answered already.
    * @throws {MalformedMessage}
    */
-  next(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+  next(): Piece | undefined | Promise<Piece | undefined> {
     this.#isBegun = true;
     const piece = this.#take();
     return piece ?? (this.#body.isDone ? undefined : this.#wait());
@@ -163,15 +161,18 @@ export class IncomingBody {
     return !this.#sendsContinue && isFullyReceived(this.#body);
   }
 
-  /** Returns the bytes that have arrived, if there are any. */
-  #take(): Uint8Array | undefined {
+  /**
+   * Returns the bytes that have arrived, if there are any: a copy, as the connection reuses its buffer and callers may keep
+   * what they got.
+   */
+  #take(): Piece | undefined {
     if (this.#isFinished) throw new ConnectionLost("The request was already answered");
     const piece = this.#body.take();
     this.#taken += piece.length;
-    return piece.length > 0 ? piece : undefined;
+    return piece.length > 0 ? new Uint8Array(piece) : undefined;
   }
 
-  async #wait(): Promise<Uint8Array | undefined> {
+  async #wait(): Promise<Piece | undefined> {
     for (;;) {
       await this.#takeTurn();
       await this.#fill();

@@ -1,6 +1,6 @@
 import { bodyReader, NO_BODY } from "./body.ts";
 import type { ClientConnection } from "./client_connection.ts";
-import { ConnectionLost } from "./connection.ts";
+import { ConnectionLost, CONTINUE } from "./connection.ts";
 import { MalformedMessage } from "./headers.ts";
 import { IncomingBody, IncomingRequest } from "./incoming_request.ts";
 import { IoTurns } from "./io_turns.ts";
@@ -132,6 +132,7 @@ export class HttpServer {
     const { promise: completed, resolve, reject } = Promise.withResolvers<void>();
     completed.catch(() => {});
     try {
+      if (body === undefined && expectsEmptyContinue(head)) await client.write(CONTINUE);
       const response = await this.#options.handler(request, {
         remoteAddr: client.address,
         completed,
@@ -164,4 +165,12 @@ export class HttpServer {
     const path = target === "*" ? "" : target;
     return `${scheme}://${host ?? `${hostname}:${port}`}${path}`;
   }
+}
+
+/**
+ * Whether "100 Continue" is sent although there is no body to come. Without it, the clients of AWS (botocore) take the
+ * status of this response for that of the next one on the connection, and wait a minute for its headers.
+ */
+function expectsEmptyContinue(head: RequestHead): boolean {
+  return head.method !== "GET" && head.method !== "HEAD" && expectsContinue(head);
 }

@@ -252,8 +252,19 @@ test("List, grid and drives on every screen", async (fixture) => {
   await entry(page, "img1.png").click();
   await entry(page, "img3.png").click({ modifiers: ["Shift"] });
   await inspect(page, "folder-selected");
+  const cells = entry(page, LONG).locator(".entry-name, .cell-type, .cell-modified, .cell-size");
+  const boxes = await cells.evaluateAll((all) =>
+    all.map((cell) => cell.getBoundingClientRect().toJSON())
+  );
+  for (const [index, { right }] of boxes.entries()) {
+    const next = boxes[index + 1];
+    if (next !== undefined) assertLess(right, next.left, "A cell lies over the next one");
+  }
   await page.getByRole("button", { name: "Show as grid" }).click();
   await entry(page, "img1.png").locator("img").waitFor();
+  const [picture, foot] = await entry(page, "img1.png").locator(".picture, .tile-foot")
+    .evaluateAll((all) => all.map((part) => part.getBoundingClientRect().toJSON()));
+  assert(picture.bottom <= foot.top, "The picture lies over the name");
   await inspect(page, "folder-grid");
 });
 

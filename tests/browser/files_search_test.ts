@@ -48,6 +48,7 @@ test("A search finds names in the whole drive, whatever their case, with their f
   await inspect(page, "search");
   await entry(page, "Invoice 12.pdf").getByRole("link", { name: "2025" }).first().click();
   await page.getByRole("heading", { name: "2025" }).waitFor();
+  await entry(page, "Invoice 12.pdf").waitFor();
   assertEquals(await labels(page), ["Invoice 12.pdf"]);
 });
 

@@ -114,6 +114,19 @@ add("Expect: 100-continue is answered when the body is wanted.", async (own) => 
   assertEquals(await client.readToEnd(), "");
 });
 
+add(
+  "Expect: 100-continue is answered where the body is empty, as some clients need it.",
+  async (own) => {
+    const drive = await stocked(own);
+    using client = await RawClient.connect(drive.server.port);
+    for (let count = 0; count < 2; count++) {
+      await client.send(upload("b", "Content-Length: 0\r\nExpect: 100-continue\r\n\r\n"));
+      assertEquals((await client.readHead()).status, 100);
+      assertEquals((await client.readAnswer()).status, 201);
+    }
+  },
+);
+
 add("HTTP/1.0 and Connection: close end the connection with the answer.", async (own) => {
   const drive = await stocked(own);
   for (const [rest, version] of [["\r\n", "HTTP/1.0"], ["Connection: Close\r\n\r\n", "HTTP/1.1"]]) {

@@ -87,7 +87,8 @@ async function writeFiles({ origin, read, write }: PeerLoad, files: ScriptFiles)
   await Deno.writeFile(files.after, after);
 }
 
-function resultOf(output: string, origin: string): PeerLoadResult {
+/** Reads what `DONE` prints. @throws if a request failed. */
+export function resultOf(output: string, origin: string): PeerLoadResult {
   const line = output.split("\n").find((line) => line.startsWith("{"));
   if (line === undefined) throw new Error(`Cannot read the output of wrk: ${output}`);
   const { requests, bytes, duration, errors }: WrkSummary = JSON.parse(line);
@@ -152,11 +153,12 @@ end
 const decoder = new TextDecoder();
 
 /** A Lua string; the escapes of JSON that occur here are the same. */
-function lua(text: string): string {
+export function lua(text: string): string {
   return JSON.stringify(text);
 }
 
-const DONE = `
+/** The end of a script: prints what was answered. */
+export const DONE = `
 function done(summary, latency, requests)
   local e = summary.errors
   io.write(string.format(

@@ -62,7 +62,7 @@ function medianOf(values: readonly number[] = []): number | undefined {
   return values.length === 0 ? undefined : percentile(values, 50);
 }
 
-const NAME_WIDTH = 42;
+const NAME_WIDTH = 45;
 const UNIT_WIDTH = 16;
 const WIDTH = 14;
 
@@ -123,10 +123,11 @@ function columnsOf(results: readonly PeerResult[], servers: readonly string[]): 
 /** The calls behind the figures of `SYNC_ROWS`, one line for each server. */
 export function syncLines(syncs: PeersReport["syncs"]): string[] {
   return [...syncs].map(([server, found]) => {
-    const parts = SYNC_ROWS.map(({ connections }, index) => {
-      const calls = Object.entries(found[index] ?? {})
-        .map(([name, count]) => `${rounded(count)} ${name}`);
-      return `${connections}: ${calls.length === 0 ? "none" : calls.join(", ")}`;
+    const parts = found.map((syncs, index) => {
+      const { connections, isS3 } = SYNC_ROWS[index] ?? {};
+      const calls = Object.entries(syncs).map(([name, count]) => `${rounded(count)} ${name}`);
+      const label = `${isS3 ? "S3, " : ""}${connections}`;
+      return `${label}: ${calls.length === 0 ? "none" : calls.join(", ")}`;
     });
     return `${server}: ${parts.join("; ")}`;
   });
@@ -142,7 +143,10 @@ export function toJson({ results, syncs, ...rest }: PeersReport): string {
   const rows = results.map(({ row, cells }) => ({ name: row.name, unit: row.unit, cells }));
   const calls = Object.fromEntries([...syncs].map(([server, found]) => [
     server,
-    SYNC_ROWS.map(({ connections }, index) => ({ connections, ...found[index] })),
+    found.map((syncs, index) => {
+      const { connections, isS3 } = SYNC_ROWS[index] ?? {};
+      return { connections, ...(isS3 ? { s3: true } : {}), ...syncs };
+    }),
   ]));
   return `${JSON.stringify({ ...rest, rows, syncs: calls }, null, 2)}\n`;
 }

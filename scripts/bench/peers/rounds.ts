@@ -2,7 +2,9 @@ import type { Scope } from "../scope.ts";
 import { runPeerLoad } from "./load.ts";
 import type { Peer } from "./peer.ts";
 import { flushDisk } from "./process.ts";
+import { runLoad } from "./s3_load.ts";
 import type { ProxyServer } from "./servers/proxies.ts";
+import { storeObjects } from "./servers/s3_bucket.ts";
 import { PROXY_LOAD, PROXY_ROW, type StoreRow } from "./rows.ts";
 import { FREE_NUMBERS, type Stored, storeFiles } from "./stored.ts";
 
@@ -55,7 +57,7 @@ export async function preparePeer(
   rows: readonly StoreRow[],
 ): Promise<Contender> {
   const data = await scope.makeFolder();
-  const stored = await storeIn(scope, data, peer, rows.some(({ needsNames }) => needsNames));
+  const stored = await storeIn(scope, data, peer, rows);
   let numbers = 0;
   return {
     name: peer.name,
@@ -67,9 +69,9 @@ export async function preparePeer(
         const load = next();
         if (load === undefined) continue;
         await flushDisk(own);
-        if (row.warmsUp) await runPeerLoad(own, { ...load, seconds: 1 });
+        if (row.warmsUp) await runLoad(own, { ...load, seconds: 1 });
         await flushDisk(own);
-        note(row.name, row.figureOf(await runPeerLoad(own, next() ?? load)));
+        note(row.name, row.figureOf(await runLoad(own, next() ?? load)));
       }
       await server.process.stop();
     },
@@ -80,12 +82,14 @@ async function storeIn(
   parent: Scope,
   data: string,
   peer: Peer,
-  withNames: boolean,
+  rows: readonly StoreRow[],
 ): Promise<Stored> {
   await using scope = await parent.nested();
   const server = await peer.start({ scope, data, tracer: [] });
   await server.setUp();
-  const stored = await storeFiles(server, withNames);
+  const stored = await storeFiles(server, rows.some(({ needsNames }) => needsNames));
+  const needsS3 = rows.some(({ needsS3 }) => needsS3 === true);
+  if (needsS3 && server.s3 !== undefined) await storeObjects(server.s3, stored);
   await server.process.stop();
   return stored;
 }

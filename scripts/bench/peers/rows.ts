@@ -1,5 +1,7 @@
 import type { PeerLoad, PeerLoadResult } from "./load.ts";
 import type { PeerServer } from "./peer.ts";
+import type { S3Load } from "./s3_load.ts";
+import { s3Target } from "./servers/s3_bucket.ts";
 import { LARGE, type Stored } from "./stored.ts";
 
 /** A line of the report. */
@@ -20,10 +22,12 @@ export interface Sender {
 export interface StoreRow extends PeerRow {
   /** Whether it reads from all names. */
   needsNames: boolean;
+  /** Whether it needs the objects of S3. */
+  needsS3?: boolean;
   /** Whether a second without a figure comes first. Rows that continue the work of the row above need none. */
   warmsUp: boolean;
   /** The requests, unless the server cannot do that work. */
-  loadOf(sender: Sender): PeerLoad | undefined;
+  loadOf(sender: Sender): PeerLoad | S3Load | undefined;
   figureOf(result: PeerLoadResult): number;
 }
 
@@ -89,11 +93,59 @@ export const STORE_ROWS: readonly StoreRow[] = [
     },
     figureOf: sent,
   },
+  s3Row("S3 GET 4 KiB, one name, 32 connections", "req/s", s3Downloads("small", READERS)),
+  s3Row("S3 PUT 4 KiB, 64 connections, new names", "req/s", (sender) => smallS3Uploads(sender, 64)),
+  s3Row("S3 GET 10 MiB, 4 connections", "MB/s", s3Downloads("large", 4)),
+  s3Row("S3 PUT 10 MiB, 4 connections", "MB/s", ({ stored, ...sender }) =>
+    s3Load(sender, {
+      method: "PUT",
+      target: s3Target.large,
+      body: stored.largeBytes,
+      connections: 4,
+      seconds: LARGE_WRITE_TIME,
+    })),
+  s3Row("S3 list of 1,000, 8 connections", "req/s", s3Downloads("list", 8)),
 ];
+
+/** A row of S3, with a signature in each request. */
+function s3Row(
+  name: string,
+  unit: "req/s" | "MB/s",
+  loadOf: (sender: Sender) => S3Load | undefined,
+): StoreRow {
+  const isUpload = name.includes("PUT");
+  const figureOf = unit === "req/s" ? perSecond : isUpload ? sent : received;
+  return { name, unit, needsNames: false, needsS3: true, warmsUp: true, loadOf, figureOf };
+}
+
+function s3Downloads(
+  what: "small" | "large" | "list",
+  connections: number,
+): (sender: Sender) => S3Load | undefined {
+  const load = { method: "GET", target: s3Target[what], connections, seconds: READ_TIME } as const;
+  return (sender) => s3Load(sender, load);
+}
+
+/** Uploads by S3 to new names, unless the server does not speak it. */
+function smallS3Uploads(
+  { stored, ...sender }: Sender,
+  connections: number,
+  seconds = WRITE_TIME,
+): S3Load | undefined {
+  const body = stored.smallBytes;
+  return s3Load(sender, { method: "PUT", target: s3Target.new, body, connections, seconds });
+}
+
+function s3Load(
+  { server: { s3: access }, from }: Pick<Sender, "server" | "from">,
+  load: Omit<S3Load, "access" | "from">,
+): S3Load | undefined {
+  return access && { access, from, ...load };
+}
 
 function largeDownloads(connections: number, warmsUp: boolean): StoreRow {
   return {
-    name: `GET 10 MiB, ${connections} connection${connections === 1 ? "" : "s"}`,
+    name: `GET 10 MiB, ${countOf(connections)}`,
     unit: "MB/s",
     needsNames: false,
     warmsUp,
@@ -103,7 +155,7 @@ function largeDownloads(connections: number, warmsUp: boolean): StoreRow {
 }
 
 /** Uploads to new names, unless the server takes none. */
-export function smallUploads(
+function smallUploads(
   { server, stored, from }: Sender,
   connections: number,
   seconds: number,
@@ -135,8 +187,34 @@ export const PROXY_ROW: PeerRow = { name: "gate / reverse proxy, small answer", 
 /** The load of that row. */
 export const PROXY_LOAD = { connections: READERS, seconds: READ_TIME } as const;
 
-/** Calls that make the disk write, for each upload of 4 KiB. */
-export const SYNC_ROWS: readonly (PeerRow & { connections: number })[] = [
-  { name: "syncs for each PUT 4 KiB, 1 connection", unit: "per write", connections: 1 },
-  { name: "syncs for each PUT 4 KiB, 64 connections", unit: "per write", connections: 64 },
+/** A row of calls that make the disk write, for each upload of 4 KiB. */
+export interface SyncRow extends PeerRow {
+  connections: number;
+  /** Whether the uploads are those of S3. */
+  isS3: boolean;
+  /** The uploads, unless the server cannot take them. */
+  loadOf(sender: Sender, seconds: number): PeerLoad | S3Load | undefined;
+}
+
+/** Those of S3 come last, as not every server has them. */
+export const SYNC_ROWS: readonly SyncRow[] = [
+  syncRow(1, false),
+  syncRow(64, false),
+  syncRow(1, true),
+  syncRow(64, true),
 ];
+
+function syncRow(connections: number, isS3: boolean): SyncRow {
+  const uploads = isS3 ? smallS3Uploads : smallUploads;
+  return {
+    name: `syncs for each ${isS3 ? "S3 " : ""}PUT 4 KiB, ${countOf(connections)}`,
+    unit: "per write",
+    connections,
+    isS3,
+    loadOf: (sender, seconds) => uploads(sender, connections, seconds),
+  };
+}
+
+function countOf(connections: number): string {
+  return `${connections} connection${connections === 1 ? "" : "s"}`;
+}

@@ -1,9 +1,10 @@
 import { delay } from "@std/async/delay";
 import { join } from "@std/path";
 import type { Scope } from "../scope.ts";
-import { runPeerLoad } from "./load.ts";
 import type { Peer } from "./peer.ts";
-import { smallUploads, SYNC_ROWS } from "./rows.ts";
+import { SYNC_ROWS } from "./rows.ts";
+import { runLoad } from "./s3_load.ts";
+import { makeBucket } from "./servers/s3_bucket.ts";
 import { FREE_NUMBERS, storeFiles } from "./stored.ts";
 
 /** Calls that return once bytes are on the disk, and openings of files whose every write does so. */
@@ -40,7 +41,7 @@ const TIME = 1;
 /** Milliseconds until strace has written what it saw. */
 const SETTLE = 200;
 
-/** Traces a server on new data. @returns a count for each row of `SYNC_ROWS`; none where it takes no uploads. */
+/** Traces a server on new data. @returns a count for each row of `SYNC_ROWS` up to the uploads that it does not take. */
 export async function measureSyncs(parent: Scope, peer: Peer): Promise<SyncsPerWrite[]> {
   await using scope = await parent.nested();
   const trace = join(await scope.makeFolder(), "trace");
@@ -54,14 +55,14 @@ export async function measureSyncs(parent: Scope, peer: Peer): Promise<SyncsPerW
   }
   await server.setUp();
   const stored = await storeFiles(server, false);
+  if (server.s3 !== undefined) await makeBucket(server.s3);
   const found: SyncsPerWrite[] = [];
-  for (const [index, { connections }] of SYNC_ROWS.entries()) {
-    const from = FREE_NUMBERS * (index + 1);
-    const load = smallUploads({ server, stored, from }, connections, TIME);
-    if (load === undefined) throw new Error(`${peer.name} takes no uploads`);
+  for (const [index, row] of SYNC_ROWS.entries()) {
+    const load = row.loadOf({ server, stored, from: FREE_NUMBERS * (index + 1) }, TIME);
+    if (load === undefined) break;
     await delay(SETTLE);
     const before = (await Deno.stat(trace)).size;
-    const { requests } = await runPeerLoad(scope, load);
+    const { requests } = await runLoad(scope, load);
     await delay(SETTLE);
     const text = new TextDecoder().decode((await Deno.readFile(trace)).subarray(before));
     const counts = Object.entries(countSyncs(text));

@@ -56,7 +56,7 @@ export async function unlock(routed: RoutedRequest, link: OpenLink, deps: Deps):
   const pieces: Uint8Array[] = [];
   const limits = { limit: MAX_FORM, idle: deps.idleTimeout, pace: { grace: FORM_TIME }, context };
   const tooLarge = errors.signInTooLarge;
-  for await (const piece of readBody(request, { ...limits, tooLarge })) pieces.push(piece.slice());
+  for await (const piece of readBody(request, { ...limits, tooLarge })) pieces.push(piece);
   const password = new URLSearchParams(Buffer.concat(pieces).toString()).get("password");
   if (password === null) throw errors.badPasswordForm();
   await checkPassword(routed, link, password, deps);

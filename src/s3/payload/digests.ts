@@ -149,10 +149,12 @@ export class PayloadCheck {
    * @throws {S3Error} if they differ from the expected ones.
    */
   finish(sha256: string, trailers?: ReadonlyMap<string, string>): PayloadDigests {
-    const md5 = this.#md5.digest();
-    assertSame("Content-MD5", this.#expected.md5, md5.toString("base64"));
+    const md5 = this.#md5.digest("hex");
+    if (this.#expected.md5 !== undefined) {
+      assertSame("Content-MD5", this.#expected.md5, Buffer.from(md5, "hex").toString("base64"));
+    }
     const algorithm = this.#algorithm;
-    if (algorithm === undefined) return { md5: md5.toString("hex") };
+    if (algorithm === undefined) return { md5 };
     const value = this.#checksum === undefined
       ? sha256
       : Buffer.from(this.#checksum.digest()).toString("base64");
@@ -160,7 +162,7 @@ export class PayloadCheck {
     const trailer = trailers?.get(name);
     if (trailer !== undefined) assertChecksum(name, trailer, algorithm);
     assertSame(algorithm, this.#expected.checksum?.value ?? trailer, value);
-    return { md5: md5.toString("hex"), checksum: { algorithm, value } };
+    return { md5, checksum: { algorithm, value } };
   }
 }
 

@@ -62,6 +62,7 @@ export class DiskSpace {
   /** The most space that was refused lately, in bytes, and when. */
   #wanted = 0;
   #wantedAt = -Infinity;
+  #measuring: Promise<void> | undefined;
 
   /** @param minFree The reserve, in bytes. */
   constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
@@ -78,13 +79,11 @@ export class DiskSpace {
    */
   async reserve(size: number): Promise<DiskReservation> {
     let promised = spaceFor(Math.min(size, WINDOW));
-    await this.#require(spaceFor(size));
-    this.#left -= promised;
+    await this.#take(spaceFor(size), promised);
     this.#promised += promised;
     const takeMore = async (bytes: number) => {
       const more = bytes * DISK_BYTES_PER_STORED_BYTE;
-      await this.#require(more);
-      this.#left -= more;
+      await this.#take(more, more);
     };
     return {
       track: async function* (body) {
@@ -106,9 +105,18 @@ export class DiskSpace {
     };
   }
 
-  async #require(needed: number): Promise<void> {
-    if (this.#isOld || this.#left < needed) await this.#measure();
-    if (this.#left >= needed) return;
+  /** Takes space if there is as much as needed, of which it may take a part only. @throws {StoreFull} */
+  async #take(needed: number, taken: number): Promise<void> {
+    // Uploads that arrive during a measurement share it. Each measurement looks at ten files.
+    if (this.#isOld) {
+      await (this.#measuring ??= this.#measure().finally(() => this.#measuring = undefined));
+    }
+    if (this.#left < needed) await this.#measure();
+    if (this.#left >= needed) {
+      // In the same turn as the comparison, so that others do not take the same space.
+      this.#left -= taken;
+      return;
+    }
     this.#wanted = Math.max(needed, this.#lately);
     this.#wantedAt = performance.now();
     throw new StoreFull("The disk has no room but its reserve");

@@ -124,3 +124,17 @@ Deno.test("The system reports the free space of a folder's disk", async () => {
   const volume = await volumeOf(".")();
   assert(volume !== undefined && volume.free > 0 && volume.free <= volume.total);
 });
+
+Deno.test("Uploads that arrive at the same time share one measurement", async () => {
+  let measured = 0;
+  const free = async () => {
+    await Promise.resolve(measured++);
+    return 100 * MIB;
+  };
+  const disk = new DiskSpace(free, 0);
+  await Promise.all(Array.from({ length: 64 }, () => disk.reserve(0)));
+  assertEquals(measured, 1);
+  // Together they do not get more than there is.
+  const rest = await Promise.allSettled([1, 2, 3].map(() => disk.reserve(20 * MIB)));
+  assertEquals(rest.map(({ status }) => status), ["fulfilled", "fulfilled", "rejected"]);
+});

@@ -19,6 +19,7 @@ from botocore.exceptions import ClientError
 MIB = 1024 * 1024
 BUCKET = "boto"
 HOSTED = os.environ["HOST_BUCKET"]
+S3_URL = os.environ["S3_URL"]
 
 s3 = boto3.client("s3")
 CASES = []
@@ -67,6 +68,17 @@ def _():
     assert s3.put_object(Bucket=BUCKET, Key="empty", Body=b"")["ETag"] == '"' + hashlib.md5().hexdigest() + '"'
     for key, expected in [("bytes", data), ("file", data), ("empty", b"")]:
         assert s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() == expected
+
+
+@case("an empty object does not disturb the next one on its connection")
+def _():
+    if os.environ.get("KVDRIVE_S3_PEER") and S3_URL.startswith("http:"):
+        return
+    single = boto3.client("s3", config=Config(max_pool_connections=1, read_timeout=20, retries={"total_max_attempts": 1}))
+    for number in range(3):
+        single.put_object(Bucket=BUCKET, Key="empty", Body=b"")
+        single.put_object(Bucket=BUCKET, Key="next", Body=str(number).encode())
+    assert single.get_object(Bucket=BUCKET, Key="next")["Body"].read() == b"2"
 
 
 @case("large files are sent in parts at the same time, and read in ranges")
@@ -212,7 +224,7 @@ def _():
 
 @case("the bucket is in the name of the host, over https")
 def _():
-    if not os.environ["S3_URL"].startswith("https:"):
+    if not S3_URL.startswith("https:"):
         return
     original = socket.getaddrinfo
     socket.getaddrinfo = lambda host, *rest: original("127.0.0.1", *rest)

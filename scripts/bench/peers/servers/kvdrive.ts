@@ -1,8 +1,9 @@
 import { fromFileUrl } from "@std/path";
-import { PROJECT_KEY, target } from "../../server.ts";
-import type { Peer } from "../peer.ts";
+import { ADMIN_TOKEN, PROJECT, PROJECT_KEY, target } from "../../server.ts";
+import type { Peer, S3Access } from "../peer.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";
 import { sendOnce, type Template } from "../template.ts";
+import { s3Access } from "./s3_bucket.ts";
 
 const ROOT = fromFileUrl(new URL("../../../..", import.meta.url));
 
@@ -12,16 +13,20 @@ export const kvdrive: Peer = {
   program: Deno.execPath(),
   version: ["run", "-A", `${ROOT}main.ts`, "version"],
   async start(site) {
-    const port = freePort();
+    const [port, s3Port] = [freePort(), freePort()];
     const origin = `http://127.0.0.1:${port}`;
     const headers = { "X-Api-Key": PROJECT_KEY };
     const process = await PeerProcess.start(site, {
       program: Deno.execPath(),
-      args: ["run", "-A", "main.ts", "serve", "--port", String(port), "--data", site.data],
+      args: [
+        ...["run", "-A", "main.ts", "serve", "--data", site.data],
+        ...["--port", String(port), "--s3-port", String(s3Port)],
+      ],
       // The runtime's cache of modules is in the user's home.
       env: {
         ...Deno.env.toObject(),
         KVDRIVE_PROJECT_KEY: PROJECT_KEY,
+        KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN,
         KVDRIVE_APPS_PORT: "0",
         NO_COLOR: "1",
       },
@@ -34,6 +39,7 @@ export const kvdrive: Peer = {
       process,
       origin,
       headers,
+      s3: await makeKey(origin, `http://127.0.0.1:${s3Port}`),
       setUp: () => Promise.resolve(),
       upload,
       async store(name, bytes) {
@@ -43,3 +49,17 @@ export const kvdrive: Peer = {
     };
   },
 };
+
+/** Makes a key for S3, whose secret is shown once: each start has its own. */
+async function makeKey(origin: string, s3Origin: string): Promise<S3Access> {
+  const { bytes } = await sendOnce(origin, {
+    method: "POST",
+    target: `/admin/v1/projects/${PROJECT}/s3-keys`,
+    headers: { "Authorization": `Bearer ${ADMIN_TOKEN}`, "Content-Type": "application/json" },
+    body: new TextEncoder().encode(JSON.stringify({ name: "bench" })),
+  }, "");
+  const key: { access_key_id: string; secret_access_key: string } = JSON.parse(
+    new TextDecoder().decode(bytes),
+  );
+  return s3Access(s3Origin, key.access_key_id, key.secret_access_key);
+}

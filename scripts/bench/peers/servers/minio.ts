@@ -1,15 +1,16 @@
-import { signedHeaders } from "./aws_signature.ts";
 import type { Peer } from "../peer.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";
 import { sendOnce, type Template } from "../template.ts";
+import { s3Access } from "./s3_bucket.ts";
 
 const BUCKET = "bench";
 
 /** The administrator of a new server. */
-const ADMINISTRATOR = { accessKey: "minioadmin", secretKey: "minioadmin", region: "us-east-1" };
+const ADMINISTRATOR = "minioadmin";
+const PASSWORD = "minioadmin";
 
 /**
- * All callers may read and write files, so that wrk can send requests without a signature each. The server is spared the
+ * All callers may read and write files in one bucket, so that rows of other servers have requests without a signature. The server is spared the
  * work of checking them.
  */
 const POLICY = JSON.stringify({
@@ -37,11 +38,15 @@ export const minio: Peer = {
       // Its health endpoint says that it is ready before it takes requests; those are answered 503.
       () => answers(`${origin}/${BUCKET}/ready`, [403, 404]),
     );
+    const s3 = s3Access(origin, ADMINISTRATOR, PASSWORD);
     const administer = async (path: string, body: string): Promise<void> => {
-      const request = { method: "PUT", url: origin + path, body, time: new Date() } as const;
-      const headers = await signedHeaders({ ...request, ...ADMINISTRATOR });
-      const bytes = new TextEncoder().encode(body);
-      await sendOnce(origin, { method: "PUT", target: path, headers, body: bytes }, "");
+      const request = {
+        method: "PUT",
+        target: path,
+        body: new TextEncoder().encode(body),
+      } as const;
+      const headers = s3.signer.sign({ ...request, time: new Date() });
+      await sendOnce(origin, { ...request, headers }, "");
     };
     const upload = (body: Uint8Array<ArrayBuffer>): Template => {
       return { method: "PUT", target: `/${BUCKET}/{n}`, headers: {}, body };
@@ -50,6 +55,7 @@ export const minio: Peer = {
       process,
       origin,
       headers: {},
+      s3,
       async setUp() {
         await administer(`/${BUCKET}`, "");
         await administer(`/${BUCKET}?policy=`, POLICY);
