@@ -22,7 +22,7 @@ export interface RoutedRequest {
   query: Query;
 }
 
-/** What a guesser would be told. */
+/** The errors of wrong keys, which are counted. */
 const GUESSES: readonly S3Code[] = ["InvalidAccessKeyId", "SignatureDoesNotMatch"];
 
 /**

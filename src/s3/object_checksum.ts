@@ -10,7 +10,7 @@ export function partChecksum(
   return checksum === undefined || value === undefined ? undefined : { ...checksum, value };
 }
 
-/** The headers of a response that tell a checksum. */
+/** The headers of a response with a checksum. */
 export function checksumHeaders(
   checksum: ObjectChecksum | undefined,
 ): Readonly<Record<string, string>> {
@@ -19,7 +19,7 @@ export function checksumHeaders(
   return { [checksumHeader(algorithm)]: value, "x-amz-checksum-type": type };
 }
 
-/** The elements that tell a checksum and its type. */
+/** The elements of a checksum and its type. */
 export function checksumElements(checksum: ObjectChecksum | undefined): XmlElement[] {
   if (checksum === undefined) return [];
   const { algorithm, value, type } = checksum;

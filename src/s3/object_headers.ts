@@ -155,7 +155,7 @@ const OVERRIDES: readonly (readonly [parameter: string, header: string])[] = [
   ["response-content-encoding", "Content-Encoding"],
 ];
 
-/** Replaces headers of a response as the parameters ask. @throws {S3Error} if a value is none of a header. */
+/** Replaces headers of a response as the parameters ask. @throws {S3Error} if a header cannot have a value. */
 export function overrideHeaders(
   headers: Headers,
   query: { one(name: string): string | undefined },

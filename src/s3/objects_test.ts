@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { createHash } from "node:crypto";
+import { operations } from "./s3_app.ts";
 import { S3Bench } from "./test_support.ts";
 import { childrenNamed, childText, type XmlNode } from "./xml/xml_reader.ts";
 
@@ -288,3 +289,9 @@ Deno.test("Queries of configurations get empty answers, and changes are not impl
     assertEquals(await bench.fail("GET", "/photos/a", { query: "versionId=x" }), "NoSuchVersion");
     assertEquals((await bench.send("GET", "/photos/a")).status, 200);
   }));
+
+Deno.test("Operations have names as in Amazon's reference, each of one method and level", () => {
+  for (const { name } of operations) assertMatch(name, /^(?:[A-Z][a-z0-9]*)+$/);
+  const names = operations.map(({ name, parameter, header }) => [name, parameter, header].join());
+  assertEquals(new Set(names).size, names.length);
+});

@@ -55,12 +55,6 @@ function bucketOfHost(host: string, domain: string | undefined): string | undefi
     : undefined;
 }
 
-/** Returns whether a host name is the domain of S3 or below it. */
-export function isHostOfS3(host: string, domain: string): boolean {
-  const name = hostnameOf(host);
-  return name === domain || name.endsWith(`.${domain}`);
-}
-
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -9,8 +9,8 @@ import type { Query } from "../http/request_target.ts";
 import { s3Errors } from "./s3_error.ts";
 
 /**
- * Parameters that are no headers of what is asked for: the signature, and what is said of the body, which the signer does
- * not know. (The checksum that SDKs put there is that of no bytes.)
+ * Parameters that do not count as headers: those of the signature, and those about the body, which the signer does not
+ * have. (SDKs put the checksum of an empty body there.)
  */
 const OWN_PARAMETERS =
   /^x-amz-(?:algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|decoded-content-length|trailer|sdk-checksum-algorithm|checksum-(?!algorithm$|mode$|type$).*)$/;
@@ -18,7 +18,7 @@ const OWN_PARAMETERS =
 /**
  * Returns the headers of a request. Those in the query of a presigned one are added; a header that was sent comes first.
  *
- * @throws {S3Error} if a value in the query is none of a header.
+ * @throws {S3Error} if a header cannot have a value of the query.
  * @throws {HttpError} 400 if a parameter is repeated.
  */
 export function requestHeaders(sent: Headers, query: Query): Headers {

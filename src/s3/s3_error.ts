@@ -54,15 +54,12 @@ const S3_STATUS = {
   OperationAborted: 409,
   OwnershipControlsNotFoundError: 404,
   PreconditionFailed: 412,
-  QuotaExceeded: 507,
   ReplicationConfigurationNotFoundError: 404,
   RequestTimeTooSkewed: 403,
   RequestTimeout: 400,
   ServerSideEncryptionConfigurationNotFoundError: 404,
-  ServiceUnavailable: 503,
   SignatureDoesNotMatch: 403,
   SlowDown: 503,
-  TooManyParts: 400,
   XAmzContentSHA256Mismatch: 400,
 } as const satisfies Record<string, number>;
 

@@ -1,9 +1,11 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { crc32 as zlibCrc } from "node:zlib";
 import { MIB } from "../rules/units.ts";
+import { S3Error } from "./s3_error.ts";
 import { S3Bench, type TestRequest } from "./test_support.ts";
+import { chooseParts } from "./uploads/complete_upload.ts";
 import { childrenNamed, childText } from "./xml/xml_reader.ts";
 
 const md5 = (bytes: Uint8Array | string) => createHash("md5").update(bytes).digest();
@@ -189,3 +191,17 @@ Deno.test("An object of parts has a checksum of the kind that its upload was sta
       assertEquals(head.headers.get("x-amz-checksum-type"), type);
     }
   }));
+
+Deno.test("An object has at most 5 TiB", () => {
+  const size = 5 * 2 ** 30;
+  const session = { name: "a", created: 0, expires: 0, number: 1 };
+  const choose = (count: number) => {
+    const numbers = Array.from({ length: count }, (_, i) => i + 1);
+    const md5 = "d41d8cd98f00b204e9800998ecf8427e";
+    const named = numbers.map((number) => ({ number, etag: md5, checksum: undefined }));
+    const stored = numbers.map((part) => ({ part, size, sha256: "", md5 }));
+    return chooseParts(new Headers(), named, stored, session).parts.length;
+  };
+  assertEquals(choose(1024), 1024);
+  assertThrows(() => choose(1025), S3Error, "at most 5497558138880");
+});

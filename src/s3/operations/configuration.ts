@@ -17,17 +17,21 @@ type Answer = S3Code | ((call: S3Call) => XmlElement);
 interface Configuration {
   level: Level;
   parameter: string;
+  /** What Amazon's API reference calls it in the names of operations, after "Get" or "Put". */
+  subject: string;
   answer: Answer;
 }
 
-const onBucket = (parameter: string, answer: Answer): Configuration => ({
+const onBucket = (parameter: string, subject: string, answer: Answer): Configuration => ({
   level: "bucket",
   parameter,
+  subject,
   answer,
 });
-const onObject = (parameter: string, answer: Answer): Configuration => ({
+const onObject = (parameter: string, subject: string, answer: Answer): Configuration => ({
   level: "object",
   parameter,
+  subject,
   answer,
 });
 
@@ -46,48 +50,56 @@ function ownersAlone(call: S3Call): XmlElement {
 }
 
 const CONFIGURATIONS: readonly Configuration[] = [
-  onBucket("accelerate", () => ["AccelerateConfiguration", ""]),
-  onBucket("abac", "NotImplemented"),
-  onBucket("acl", ownersAlone),
-  onBucket("analytics", "NotImplemented"),
-  onBucket("cors", "NoSuchCORSConfiguration"),
-  onBucket("encryption", "ServerSideEncryptionConfigurationNotFoundError"),
-  onBucket("intelligent-tiering", "NotImplemented"),
-  onBucket("inventory", "NotImplemented"),
-  onBucket("lifecycle", "NoSuchLifecycleConfiguration"),
-  onBucket("logging", () => ["BucketLoggingStatus", ""]),
-  onBucket("metadataConfiguration", "NotImplemented"),
-  onBucket("metadataTable", "NotImplemented"),
-  onBucket("metrics", "NotImplemented"),
-  onBucket("notification", () => ["NotificationConfiguration", ""]),
-  onBucket("object-lock", "ObjectLockConfigurationNotFoundError"),
-  onBucket("ownershipControls", "OwnershipControlsNotFoundError"),
-  onBucket("policy", "NoSuchBucketPolicy"),
-  onBucket("policyStatus", () => ["PolicyStatus", [["IsPublic", false]]]),
-  onBucket("publicAccessBlock", "NoSuchPublicAccessBlockConfiguration"),
-  onBucket("replication", "ReplicationConfigurationNotFoundError"),
-  onBucket("requestPayment", () => ["RequestPaymentConfiguration", [["Payer", "BucketOwner"]]]),
-  onBucket("session", "NotImplemented"),
-  onBucket("tagging", "NoSuchTagSet"),
-  onBucket("versioning", () => ["VersioningConfiguration", ""]),
-  onBucket("website", "NoSuchWebsiteConfiguration"),
-  onObject("acl", ownersAlone),
-  onObject("legal-hold", "ObjectLockConfigurationNotFoundError"),
-  onObject("retention", "ObjectLockConfigurationNotFoundError"),
-  onObject("tagging", () => ["Tagging", [["TagSet", ""]]]),
-  onObject("torrent", "NotImplemented"),
+  onBucket("accelerate", "BucketAccelerateConfiguration", () => ["AccelerateConfiguration", ""]),
+  onBucket("abac", "BucketAbac", "NotImplemented"),
+  onBucket("acl", "BucketAcl", ownersAlone),
+  onBucket("analytics", "BucketAnalyticsConfiguration", "NotImplemented"),
+  onBucket("cors", "BucketCors", "NoSuchCORSConfiguration"),
+  onBucket("encryption", "BucketEncryption", "ServerSideEncryptionConfigurationNotFoundError"),
+  onBucket("intelligent-tiering", "BucketIntelligentTieringConfiguration", "NotImplemented"),
+  onBucket("inventory", "BucketInventoryConfiguration", "NotImplemented"),
+  onBucket("lifecycle", "BucketLifecycleConfiguration", "NoSuchLifecycleConfiguration"),
+  onBucket("logging", "BucketLogging", () => ["BucketLoggingStatus", ""]),
+  onBucket("metadataConfiguration", "BucketMetadataConfiguration", "NotImplemented"),
+  onBucket("metadataTable", "BucketMetadataTableConfiguration", "NotImplemented"),
+  onBucket("metrics", "BucketMetricsConfiguration", "NotImplemented"),
+  onBucket(
+    "notification",
+    "BucketNotificationConfiguration",
+    () => ["NotificationConfiguration", ""],
+  ),
+  onBucket("object-lock", "ObjectLockConfiguration", "ObjectLockConfigurationNotFoundError"),
+  onBucket("ownershipControls", "BucketOwnershipControls", "OwnershipControlsNotFoundError"),
+  onBucket("policy", "BucketPolicy", "NoSuchBucketPolicy"),
+  onBucket("policyStatus", "BucketPolicyStatus", () => ["PolicyStatus", [["IsPublic", false]]]),
+  onBucket("publicAccessBlock", "PublicAccessBlock", "NoSuchPublicAccessBlockConfiguration"),
+  onBucket("replication", "BucketReplication", "ReplicationConfigurationNotFoundError"),
+  onBucket(
+    "requestPayment",
+    "BucketRequestPayment",
+    () => ["RequestPaymentConfiguration", [["Payer", "BucketOwner"]]],
+  ),
+  onBucket("session", "Session", "NotImplemented"),
+  onBucket("tagging", "BucketTagging", "NoSuchTagSet"),
+  onBucket("versioning", "BucketVersioning", () => ["VersioningConfiguration", ""]),
+  onBucket("website", "BucketWebsite", "NoSuchWebsiteConfiguration"),
+  onObject("acl", "ObjectAcl", ownersAlone),
+  onObject("legal-hold", "ObjectLegalHold", "ObjectLockConfigurationNotFoundError"),
+  onObject("retention", "ObjectRetention", "ObjectLockConfigurationNotFoundError"),
+  onObject("tagging", "ObjectTagging", () => ["Tagging", [["TagSet", ""]]]),
+  onObject("torrent", "ObjectTorrent", "NotImplemented"),
 ];
 
 /** Parameters of calls that change or do something that this server does not do. */
-const ACTIONS: readonly (readonly [method: string, level: Level, parameter: string])[] = [
-  ["POST", "object", "restore"],
-  ["POST", "object", "select"],
-  ["PUT", "object", "renameObject"],
+const ACTIONS = [
+  { name: "RestoreObject", method: "POST", parameter: "restore" },
+  { name: "SelectObjectContent", method: "POST", parameter: "select" },
+  { name: "RenameObject", method: "PUT", parameter: "renameObject" },
 ];
 
-function operationOf({ level, parameter, answer }: Configuration): Operation {
+function operationOf({ level, parameter, subject, answer }: Configuration): Operation {
   return {
-    name: `Get ${parameter}`,
+    name: `Get${subject}`,
     method: "GET",
     level,
     parameter,
@@ -96,7 +108,7 @@ function operationOf({ level, parameter, answer }: Configuration): Operation {
       if (level === "bucket") await requireBucket(call, deps);
       else await requireObject(call, deps);
       if (typeof answer === "function") return xmlResponse(answer(call));
-      if (answer === "NotImplemented") throw s3Errors.notImplemented(parameter);
+      if (answer === "NotImplemented") throw s3Errors.notImplemented(`Get${subject}`);
       throw new S3Error(answer, `The ${level} has no configuration of this kind`);
     },
   };
@@ -110,22 +122,22 @@ async function requireObject(call: S3Call, deps: S3Deps): Promise<void> {
   if (exists === undefined) throw await absentError(call, deps);
 }
 
-function refusalOf(method: string, level: Level, parameter: string): Operation {
+function refusalOf(
+  operation: Pick<Operation, "name" | "method" | "level"> & { parameter: string },
+): Operation {
   return {
-    name: `${method} ${parameter}`,
-    method,
-    level,
-    parameter,
+    ...operation,
     permissions: ["write"],
-    handle: () => Promise.reject(s3Errors.notImplemented(`changes of ${parameter}`)),
+    handle: () => Promise.reject(s3Errors.notImplemented(operation.name)),
   };
 }
 
 /** The operations on configurations. */
 export const configurationOperations: readonly Operation[] = [
   ...CONFIGURATIONS.map(operationOf),
-  ...CONFIGURATIONS.flatMap(({ level, parameter }) =>
-    ["PUT", "DELETE"].map((method) => refusalOf(method, level, parameter))
-  ),
-  ...ACTIONS.map(([method, level, parameter]) => refusalOf(method, level, parameter)),
+  ...CONFIGURATIONS.flatMap(({ level, parameter, subject }) => [
+    refusalOf({ name: `Put${subject}`, method: "PUT", level, parameter }),
+    refusalOf({ name: `Delete${subject}`, method: "DELETE", level, parameter }),
+  ]),
+  ...ACTIONS.map((action) => refusalOf({ ...action, level: "object" })),
 ];

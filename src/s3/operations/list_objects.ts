@@ -88,14 +88,15 @@ function objectElements(
     ["Key", encoded(entry.name)],
     ["LastModified", xmlTime(modified)],
     ["ETag", `"${record === undefined ? EMPTY_TAG : entityTag(record)}"`],
-    ...checksumElements(record),
+    ...listedChecksum(record),
     ["Size", record?.size ?? 0],
     ...optional("Owner", owner),
     ["StorageClass", "STANDARD"],
   ];
 }
 
-function checksumElements(record: ListedFile | undefined): XmlElement[] {
+/** How an object in a list says which checksum it has. */
+function listedChecksum(record: ListedFile | undefined): XmlElement[] {
   const { checksum } = record ?? {};
   if (checksum === undefined) return [];
   return [["ChecksumAlgorithm", checksum.algorithm], ["ChecksumType", checksum.type]];

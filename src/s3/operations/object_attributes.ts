@@ -27,7 +27,7 @@ async function getObjectAttributes(call: S3Call, deps: S3Deps): Promise<Response
   return respond(wanted, { ...record, tag: entityTag(record), parts });
 }
 
-/** What the response may tell of an object. */
+/** The attributes that a request may ask for. */
 interface Described {
   tag: string;
   size: number;

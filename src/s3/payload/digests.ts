@@ -110,7 +110,7 @@ function assertSdkAlgorithm(lookup: HeaderLookup, algorithm: ChecksumAlgorithm |
 }
 
 /** @throws {S3Error} if a value is no checksum of an algorithm. */
-export function assertChecksum(name: string, value: string, algorithm: ChecksumAlgorithm): void {
+function assertChecksum(name: string, value: string, algorithm: ChecksumAlgorithm): void {
   if (isBase64Of(value, CHECKSUM_LENGTH[algorithm])) return;
   throw new S3Error("InvalidRequest", `Value for ${name} header is invalid`);
 }

@@ -10,7 +10,14 @@ import { entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
 import { checksumElements } from "../object_checksum.ts";
 import { refusedWrite, writeCondition } from "../operations/put_object.ts";
-import { placeOf, requireBucket, type S3Call, type S3Deps, withDocument } from "../s3_call.ts";
+import {
+  MAX_OBJECT,
+  placeOf,
+  requireBucket,
+  type S3Call,
+  type S3Deps,
+  withDocument,
+} from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
 import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
@@ -79,7 +86,7 @@ interface Chosen {
 }
 
 /** Chooses the parts that a request names from those that have arrived. @throws {S3Error} */
-function chooseParts(
+export function chooseParts(
   headers: Headers,
   named: readonly NamedPart[],
   stored: readonly StoredPart[],
@@ -155,10 +162,16 @@ function checksumOf(
   return { algorithm, type: "COMPOSITE", value };
 }
 
-/** @throws {S3Error} if the request says another size. */
+/** @throws {S3Error} if the object would be too large, or if the request says another size. */
 function requireSize(headers: Headers, parts: readonly StoredPart[]): void {
   const announced = headers.get("x-amz-mp-object-size");
   const size = parts.reduce((sum, part) => sum + part.size, 0);
+  if (size > MAX_OBJECT) {
+    throw new S3Error("EntityTooLarge", `The parts have ${size} bytes: at most ${MAX_OBJECT}`, {
+      ProposedSize: String(size),
+      MaxSizeAllowed: String(MAX_OBJECT),
+    });
+  }
   if (announced === null || Number(announced) === size) return;
   throw new S3Error("InvalidRequest", `The parts have ${size} bytes and not ${announced}`);
 }
