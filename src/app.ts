@@ -1,4 +1,3 @@
-import { HttpResponse } from "./http/http_response.ts";
 import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import * as apps from "./api/admin/apps.ts";
 import { listEvents, listServerEvents } from "./api/admin/events.ts";
@@ -48,6 +47,7 @@ import { clientAddress } from "./http/network/client_address.ts";
 import { type RequestContext, requestIdOf } from "./http/request_context.ts";
 import { requestedHost, requestOrigin } from "./http/network/request_origin.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
+import { observeEnd, withoutBody } from "./http/sent_response.ts";
 
 /** The first segment of the paths of links. */
 const SHARE = "s";
@@ -174,32 +174,6 @@ function failureOf(error: unknown, requestId: string, { onError }: Deps): Respon
   const rendered = toHttpError(error);
   if (rendered.status >= 500 && rendered.cause !== undefined) onError(rendered.cause, requestId);
   return renderError(rendered);
-}
-
-function withoutBody(response: Response): Response {
-  if (response.body === null) return response;
-  const { status, headers } = response;
-  return new HttpResponse(null, { status, headers });
-}
-
-/**
- * Completes the context when the response has been sent. A body in memory is sent at once; the bytes of a stream are counted
- * as they leave. Reading `response.body` here would turn a body in memory into a stream, which costs more than the request.
- */
-function observeEnd(
-  { context, info }: Incoming,
-  response: Response,
-  { observer, store }: Deps,
-): void {
-  context.status = response.status;
-  if (!context.isStreaming && context.method !== "HEAD" && response.status !== 304) {
-    context.sent = Number(response.headers.get("content-length") ?? 0);
-  }
-  const end = () => {
-    observer.end(context);
-    if (context.project !== undefined) store.usageHistory.traffic.count(context.project, context);
-  };
-  info.completed.then(end, end);
 }
 
 /** Whether pages of the origins in `--cors-origin` may read the responses. `/openapi.json` is readable by pages of every origin. */

@@ -1,9 +1,10 @@
 import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
 import { headerLines } from "../http/header_lines.ts";
 import { errors } from "../http/http_error.ts";
-import { HttpResponse } from "../http/http_response.ts";
+import type { HttpResponse } from "../http/http_response.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { assertHost, Query } from "../http/request_target.ts";
+import { observeEnd, withoutBody } from "../http/sent_response.ts";
 import { SigningKeys } from "./auth/signing_key.ts";
 import { verifySignature } from "./auth/signature.ts";
 import { authenticate, type RoutedRequest } from "./authenticate.ts";
@@ -146,27 +147,4 @@ function failureOf(
   if (rendered.status >= 500 && rendered.cause !== undefined) onError(rendered.cause, requestId);
   const path = request.url.replace(/^[a-z]+:\/\/[^/?]*/, "").replace(/\?.*$/, "");
   return errorResponse(rendered, path, requestId);
-}
-
-function withoutBody(response: Response): Response {
-  if (response.body === null) return response;
-  const { status, headers } = response;
-  return new HttpResponse(null, { status, headers });
-}
-
-/** Completes the context when the response has been sent. */
-function observeEnd(
-  { context, info }: Incoming,
-  response: Response,
-  { observer, store }: S3Deps,
-): void {
-  context.status = response.status;
-  if (!context.isStreaming && context.method !== "HEAD" && response.status !== 304) {
-    context.sent = Number(response.headers.get("content-length") ?? 0);
-  }
-  const end = () => {
-    observer.end(context);
-    if (context.project !== undefined) store.usageHistory.traffic.count(context.project, context);
-  };
-  info.completed.then(end, end);
 }

@@ -104,10 +104,13 @@ export const s3Errors = {
       "The upload does not exist: it never was, has expired, was aborted or completed",
       { UploadId: id },
     ),
-  preconditionFailed: (condition: string) =>
-    new S3Error("PreconditionFailed", "A condition of the request does not hold", {
-      Condition: condition,
-    }),
+  /** @param condition The header that does not hold, if it is known. */
+  preconditionFailed: (condition?: string) =>
+    new S3Error(
+      "PreconditionFailed",
+      "A condition of the request does not hold",
+      condition === undefined ? {} : { Condition: condition },
+    ),
   badArgument: (name: string, value: string, problem: string) =>
     new S3Error("InvalidArgument", `Bad value of ${name}: ${problem}`, {
       ArgumentName: name,

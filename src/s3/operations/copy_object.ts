@@ -38,7 +38,7 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
   });
   if (copied === "absent") throw await absentSource(call, deps, from);
   if (copied === "refused" || copied === "taken") {
-    throw s3Errors.preconditionFailed("of the source or of the target");
+    throw s3Errors.preconditionFailed();
   }
   return xmlResponse(["CopyObjectResult", [
     ["LastModified", xmlTime(copied.modified)],
@@ -65,7 +65,7 @@ async function copyFolder(
   if (source === undefined) throw await absentSource(call, deps, from);
   const isAllowed = sourceCondition(headers)(source) &&
     writeCondition(request)(await currentValidators(deps, to));
-  if (!isAllowed) throw s3Errors.preconditionFailed("of the source or of the target");
+  if (!isAllowed) throw s3Errors.preconditionFailed();
   await deps.store.folders.create(to);
   return xmlResponse(["CopyObjectResult", [
     ["LastModified", xmlTime(Date.now())],
