@@ -14,6 +14,7 @@ import { completeUpload } from "./bench/rows/complete_upload.ts";
 import { copyLarge, moveMany } from "./bench/rows/copies.ts";
 import {
   downloadLarge,
+  downloadManyLarge,
   downloadNames,
   downloadParts,
   downloadSmall,
@@ -45,6 +46,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   overwriteSmall,
   uploadWithQuota,
   ...downloadLarge,
+  downloadManyLarge,
   downloadParts,
   archive,
   ...downloadsOverTls,

@@ -112,6 +112,33 @@ function throughput(
   return async () => [(await load(scope, sent)).megabytesPerSecond];
 }
 
+/** Large files that are downloaded in turn: more than the cache of repeated downloads holds. */
+const LARGE_FILES = 40;
+
+/** Large downloads of many files, none of which comes from a cache of the server. */
+export const downloadManyLarge: Experiment = {
+  rows: [{
+    name: "download 10 MiB, 40 files, 4 connections",
+    unit: "MB/s",
+    bound: "at least",
+    required: 0.8,
+  }],
+  async prepare({ scope, load }, checkout) {
+    const server = await Server.start(scope, checkout);
+    const { origin } = server;
+    const upload = inDrive(DRIVE, "/files?name=large-{n}");
+    const fill = { origin, method: "POST", target: upload, body: LARGE_SIZE } as const;
+    await sendEach(scope, { ...fill, connections: 2, seconds: 0 }, LARGE_FILES);
+    const limit = await startHttpLimit(scope, LARGE_SIZE);
+    const cycle = { method: "GET", cycle: LARGE_FILES, connections: 4, seconds: 1 } as const;
+    const path = inDrive(DRIVE, "/files/download?name=large-{n}");
+    const measure = (origin: string, target: string): Measure => async () => [
+      (await load(scope, { ...cycle, origin, target })).megabytesPerSecond,
+    ];
+    return { work: measure(origin, path), limit: measure(limit, "/?name=large-{n}") };
+  },
+};
+
 const PARTS = 10;
 
 /** A file that was uploaded in parts, beside an HTTP server that streams the same amount from memory. */
