@@ -63,7 +63,7 @@ export function Chart({ title, labels, values, format, total }: {
         <span>{last > 0 ? labels[0] : ""}</span>
         <span>{labels[last]}</span>
       </div>
-      {/* Tables take the height of their rows, whatever their own is. */}
+      {/* Tables take the height of their rows and not one of their own. */}
       <div class="visually-hidden">
         <table>
           <caption>{title} over time</caption>

@@ -8,7 +8,7 @@ export type PayloadKind =
   /** In chunks of the encoding `aws-chunked`. */
   | { kind: "chunked"; signed: boolean; trailer: boolean };
 
-/** What stands for the hash of a body that is not covered by the signature. */
+/** The value of x-amz-content-sha256 for a body that is not signed. */
 export const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
 
 const KINDS: ReadonlyMap<string, PayloadKind> = new Map<string, PayloadKind>([

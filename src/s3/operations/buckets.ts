@@ -52,7 +52,7 @@ const createBucket: Operation = {
   handle: async (call, deps) => {
     const { project, bucket, headers } = call;
     refuseUnsupported(headers);
-    // A location constraint is accepted: any region is as near as the other.
+    // Every location constraint is accepted: the server has no regions.
     await withText(call, deps, {}, () => Promise.resolve());
     if (!await deps.store.buckets.exists(project, bucket)) assertNewBucketName(bucket);
     if (await deps.store.buckets.create(project, bucket) === "exists") {

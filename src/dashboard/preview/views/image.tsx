@@ -5,7 +5,7 @@ import { labelOf } from "../../files/entry.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { shownName } from "../content/names.ts";
 import { useAddress } from "./address.ts";
-import { useBlob } from "./blob.ts";
+import { useBlob } from "../content/blob.ts";
 import { Shown, Unshowable, Waiting } from "./problem.tsx";
 import type { ViewProps } from "./view.ts";
 import { ZoomArea } from "./zoom_area.tsx";

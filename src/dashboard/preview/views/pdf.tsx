@@ -6,7 +6,7 @@ import { labelOf } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { Button } from "../../ui/button.tsx";
 import { shownName } from "../content/names.ts";
-import { useBlob } from "./blob.ts";
+import { useBlob } from "../content/blob.ts";
 import { Note, Shown, Unshowable, Waiting } from "./problem.tsx";
 import type { ViewProps } from "./view.ts";
 
