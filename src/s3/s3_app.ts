@@ -1,6 +1,6 @@
 import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
 import { headerLines } from "../http/header_lines.ts";
-import { errors } from "../http/http_error.ts";
+import { errors, type HttpError } from "../http/http_error.ts";
 import type { HttpResponse } from "../http/http_response.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { assertHost, Query } from "../http/request_target.ts";
@@ -89,6 +89,11 @@ const SIGNATURE = /Signature=([^&,\s]+)/g;
 function signaturesIn({ url, headers }: Request): string[] {
   const text = `${url} ${headers.get("authorization") ?? ""}`;
   return [...text.matchAll(SIGNATURE)].map(([, signature = ""]) => signature);
+}
+
+/** The response to what arrives at the port of S3 and never becomes a request. */
+export function refuse(error: HttpError, requestId: string): Response {
+  return errorResponse(toS3Error(error), "", requestId);
 }
 
 async function dispatch(

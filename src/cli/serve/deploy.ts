@@ -19,7 +19,7 @@ import { readServeOptions, type ServeOptions, serverNames } from "../options/ser
 import { announce, type Environment } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, readCredentials, startMessage } from "./credentials.ts";
-import { handlersOf, s3Address } from "./listen.ts";
+import { respondersOf, s3Address } from "./listen.ts";
 import { createMemoryBudget } from "./machine.ts";
 import { Observation } from "./observation.ts";
 import { drain, ignoreTimeout, ShutdownSignal } from "./serve.ts";
@@ -82,7 +82,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
         wrongKeys,
         isDraining: () => draining,
       });
-      const { app } = handlersOf(options, deps);
+      const { app } = await respondersOf(options, deps);
       const timeouts = { trustedProxies, idleTimeout, appsTimeout };
       const shared = { store, wrongKeys, hosts, upstreamRules };
       const gate = new FetchGate({ ...shared, ...timeouts, observer, onError });

@@ -35,11 +35,12 @@ import {
   prepareHttps,
 } from "./https.ts";
 import {
-  handlersOf,
   listen,
   type ListenParts,
   listenS3,
   openGate,
+  type Responders,
+  respondersOf,
   s3Address,
   urlOf,
 } from "./listen.ts";
@@ -267,8 +268,8 @@ async function run(
   });
   using signal = new ShutdownSignal(() => observation.end());
   using npx = new NpxParent(env);
-  const handlers = handlersOf(options, deps);
-  const { server, s3, plain } = openPorts(options, certificates, handlers, parts);
+  const responders = await respondersOf(options, deps);
+  const { server, s3, plain } = openPorts(options, certificates, responders, parts);
   const s3Port = s3?.address.port;
   const ports = { server: server.address.port, gate: gate?.address.port };
   for (const port of [...Object.values(ports), s3Port, plain?.address.port, https?.port]) {
@@ -303,14 +304,14 @@ async function run(
 function openPorts(
   options: ServeOptions,
   certificates: CertificateSource | TlsFiles | undefined,
-  { app, s3 }: { app: Handler; s3: Handler },
+  { app, s3 }: Responders,
   parts: Omit<ListenParts, "app">,
 ): { server: HttpServer; s3: HttpServer | undefined; plain: HttpServer | undefined } {
   const secured = (handler: Handler) => options.hsts ? withHsts(handler) : handler;
   const option = options.acme === undefined ? "--port" : "--https-port";
   return {
     server: listen(options, certificates, { ...parts, app: secured(app) }, { option }),
-    s3: listenS3(options, certificates, { ...parts, app: secured(s3) }),
+    s3: s3 && listenS3(options, certificates, { ...s3, handler: secured(s3.handler) }, parts),
     plain: listenPlain(options, { ...parts, app }),
   };
 }
