@@ -42,12 +42,12 @@ import { showMetrics } from "./api/server/metrics.ts";
 import { showDescription } from "./api/server/openapi.ts";
 import { addCorsHeaders, optionsResponse } from "./http/cors.ts";
 import { errors, renderError, toHttpError } from "./http/http_error.ts";
-import { compressJson } from "./http/json_response.ts";
+import { compressJson } from "./http/responses/json_response.ts";
 import { clientAddress } from "./http/network/client_address.ts";
 import { type RequestContext, requestIdOf } from "./http/request_context.ts";
 import { requestedHost, requestOrigin } from "./http/network/request_origin.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
-import { observeEnd, withoutBody } from "./http/sent_response.ts";
+import { observeEnd, withoutBody } from "./http/responses/sent_response.ts";
 
 /** The first segment of the paths of links. */
 const SHARE = "s";

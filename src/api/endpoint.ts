@@ -5,7 +5,7 @@ import type { TrustedProxies } from "../http/network/client_address.ts";
 import type { UpstreamRules } from "../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import type { RequestContext, RequestKind, RequestObserver } from "../http/request_context.ts";
-import type { StaticFiles } from "../http/static_files.ts";
+import type { StaticFiles } from "../http/responses/static_files.ts";
 import type { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
 import { noCredentials } from "../openapi/info.ts";
 import type { Access, OperationDescription } from "../openapi/operation.ts";

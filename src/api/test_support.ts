@@ -2,7 +2,7 @@ import { AllowedUpstreams, UpstreamRules } from "../http/network/upstream_rules.
 import { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import { RequestObserver } from "../http/request_context.ts";
 import { Query } from "../http/request_target.ts";
-import { StaticFiles } from "../http/static_files.ts";
+import { StaticFiles } from "../http/responses/static_files.ts";
 import { someContext } from "../http/test_support.ts";
 import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
 import { HostRules } from "../rules/hosts.ts";

@@ -1,4 +1,4 @@
-import { READER_PATIENCE } from "../http/files/response_stream.ts";
+import { READER_PATIENCE } from "../http/responses/response_stream.ts";
 import type { ClientConnection } from "../http1/client_connection.ts";
 import type { ConnectionTable } from "../http1/connection_table.ts";
 import { type ListenAddress, Listener } from "../http1/listener.ts";

@@ -1,4 +1,4 @@
-import { HttpResponse, ResponseHeaders } from "./http_response.ts";
+import { HttpResponse, ResponseHeaders } from "./responses/http_response.ts";
 /** How long a browser may cache the response to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = 86_400;
 

@@ -16,7 +16,7 @@ import {
   type UploadProblem,
   UploadRefused,
 } from "../store/engine/errors.ts";
-import { json } from "./json_response.ts";
+import { json } from "./responses/json_response.ts";
 
 /** The value of `Retry-After` with 503, in seconds. */
 const RETRY_AFTER = 1;

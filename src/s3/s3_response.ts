@@ -1,6 +1,5 @@
-import { HttpResponse } from "../http/http_response.ts";
-import { PieceStream, READER_PATIENCE } from "../http/files/response_stream.ts";
-import { CHUNK_SIZE } from "../store/engine/records.ts";
+import { BoundedBody } from "../http/responses/bounded_body.ts";
+import { HttpResponse } from "../http/responses/http_response.ts";
 import type { S3Call, S3Deps } from "./s3_call.ts";
 import type { S3Error } from "./s3_error.ts";
 import { optional, writeXml, type XmlElement } from "./xml/xml_writer.ts";
@@ -44,59 +43,40 @@ function documentResponse(
   headers: Readonly<Record<string, string>>,
 ): HttpResponse {
   const body = encoder.encode(text);
-  return new HttpResponse(body, { status, headers: documentHeaders(body, headers) });
+  return new HttpResponse(body, { status, headers: documentHeaders(body.byteLength, headers) });
 }
 
 function documentHeaders(
-  { byteLength }: Uint8Array,
+  length: number,
   headers: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   return {
     "Content-Type": "application/xml",
-    "Content-Length": String(byteLength),
+    "Content-Length": String(length),
     ...headers,
   };
 }
 
 /**
- * The response with a list. It holds memory of the budget until it is sent.
+ * The response with a list. A large one holds memory of the budget until it is sent.
  *
  * @param estimate Memory for building the list, in bytes.
  * @throws {MemoryExhausted} if the memory does not become available in time.
  */
 export async function listResponse(
-  { project, context }: S3Call,
-  { store, idleTimeout }: S3Deps,
+  call: S3Call,
+  deps: S3Deps,
   estimate: number,
   build: () => Promise<XmlElement>,
 ): Promise<HttpResponse> {
-  const memory = await store.memory.json.reserve(project, estimate);
-  try {
-    const body = encoder.encode(writeXml(await build()));
-    const headers = documentHeaders(body);
-    if (body.byteLength <= CHUNK_SIZE) {
-      memory[Symbol.dispose]();
-      return new HttpResponse(body, { headers });
-    }
-    const stream = new PieceStream(piecesOf(body), {
-      idle: idleTimeout * READER_PATIENCE,
-      onEnd: () => memory[Symbol.dispose](),
-      onError: () => {},
-      context,
-    });
-    return new HttpResponse(stream, { headers });
-  } catch (error) {
-    memory[Symbol.dispose]();
-    throw error;
-  }
-}
-
-async function* piecesOf(
-  body: Uint8Array<ArrayBuffer>,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  for (let at = 0; at < body.byteLength; at += CHUNK_SIZE) {
-    yield await Promise.resolve(body.subarray(at, at + CHUNK_SIZE));
-  }
+  const options = { estimate, isRepeatable: true };
+  const body = await BoundedBody.build(
+    call,
+    deps,
+    options,
+    async () => encoder.encode(writeXml(await build())),
+  );
+  return new HttpResponse(body.send(), { headers: documentHeaders(body.length) });
 }
 
 /** A time as XML has it: UTC to milliseconds. */

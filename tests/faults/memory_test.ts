@@ -18,11 +18,8 @@ const BUDGET = ["--memory-budget", "64MiB"];
  */
 const MAX_GROWTH = 400 * MIB;
 
-/**
- * The same for JSON bodies, of which the runtime buffers less. Without a budget it would be more than 1 GB. On a loaded
- * machine the garbage collector lags behind: growths of 120 to 293 MiB were seen.
- */
-const MAX_JSON_GROWTH = 350 * MIB;
+/** The same for JSON bodies, of which the runtime buffers less. Without a budget it would be more than 1 GB. */
+const MAX_JSON_GROWTH = 250 * MIB;
 
 async function start(...args: string[]): Promise<TestServer> {
   return await TestServer.start({ ...ADMINISTERED, args: [...BUDGET, ...args] });

@@ -1,4 +1,4 @@
-import { boundedJson, pagingOf } from "../../http/json_response.ts";
+import { boundedJson, pagingOf } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import type { OperationDescription } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";

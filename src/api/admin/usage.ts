@@ -1,4 +1,4 @@
-import { json } from "../../http/json_response.ts";
+import { json } from "../../http/responses/json_response.ts";
 import type { Query } from "../../http/request_target.ts";
 import { TAGS } from "../../openapi/info.ts";
 import type { OperationDescription } from "../../openapi/operation.ts";

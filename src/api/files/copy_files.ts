@@ -1,7 +1,7 @@
-import { preconditionsOf } from "../../http/files/send_file.ts";
+import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields, readJson } from "../../http/json_body.ts";
-import { boundedJson, json } from "../../http/json_response.ts";
+import { boundedJson, json } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody, type OperationDescription } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";

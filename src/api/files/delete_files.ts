@@ -1,6 +1,6 @@
 import { errors } from "../../http/http_error.ts";
 import { readJson } from "../../http/json_body.ts";
-import { boundedJson } from "../../http/json_response.ts";
+import { boundedJson } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";

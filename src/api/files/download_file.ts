@@ -5,9 +5,9 @@ import {
   secureFile,
   type SendDeps,
   sendFile as send,
-} from "../../http/files/send_file.ts";
+} from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
-import { ResponseHeaders } from "../../http/http_response.ts";
+import { ResponseHeaders } from "../../http/responses/http_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";
 import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";

@@ -1,5 +1,5 @@
 import { Fields } from "../../http/json_body.ts";
-import { boundedJson, json, pagingOf } from "../../http/json_response.ts";
+import { boundedJson, json, pagingOf } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";

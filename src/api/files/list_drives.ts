@@ -1,4 +1,4 @@
-import { boundedJson } from "../../http/json_response.ts";
+import { boundedJson } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";

@@ -1,5 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { boundedJson, pagingOf } from "../../http/json_response.ts";
+import { boundedJson, pagingOf } from "../../http/responses/json_response.ts";
 import type { Query } from "../../http/request_target.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
@@ -140,7 +140,7 @@ const DETAILS = 250;
 /** The length of a text in JSON with its comma, in bytes of UTF-8. */
 function lengthInJson(text: string): number {
   if (PLAIN.test(text)) return text.length + 3;
-  return new TextEncoder().encode(JSON.stringify(text)).byteLength + 1;
+  return byteLength(JSON.stringify(text)) + 1;
 }
 
 /** Text whose characters take one byte each in JSON. */

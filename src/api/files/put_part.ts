@@ -1,5 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { json } from "../../http/json_response.ts";
+import { json } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { bytesBody } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";

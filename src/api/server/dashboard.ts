@@ -1,5 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { sendStatic, type StaticFile, staticFile } from "../../http/static_files.ts";
+import { sendStatic, type StaticFile, staticFile } from "../../http/responses/static_files.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";
 import {

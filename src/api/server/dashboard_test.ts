@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { HttpError } from "../../http/http_error.ts";
-import { StaticFiles } from "../../http/static_files.ts";
+import { StaticFiles } from "../../http/responses/static_files.ts";
 import type { Deps, RoutedRequest } from "../endpoint.ts";
 import { showDashboard, showDashboardFile } from "./dashboard.ts";
 

@@ -1,4 +1,4 @@
-import { HttpResponse } from "../../http/http_response.ts";
+import { HttpResponse } from "../../http/responses/http_response.ts";
 import { authorize, readCredentials } from "../../gate/authorization.ts";
 import { keyNameHeader } from "../../gate/forwarded_headers.ts";
 import { isSameOrigin, SAFE_METHODS, SESSION_NAMES } from "../../gate/session_cookie.ts";

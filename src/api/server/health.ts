@@ -1,6 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { errors } from "../../http/http_error.ts";
-import { json } from "../../http/json_response.ts";
+import { json } from "../../http/responses/json_response.ts";
 import { noCredentials, TAGS } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";

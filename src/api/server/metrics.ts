@@ -1,4 +1,4 @@
-import { HttpResponse } from "../../http/http_response.ts";
+import { HttpResponse } from "../../http/responses/http_response.ts";
 import { timingSafeEqual } from "node:crypto";
 import { bearerToken, keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";

@@ -1,5 +1,5 @@
-import { encodeJson } from "../../http/json_response.ts";
-import { sendStatic, type StaticFile, staticFile } from "../../http/static_files.ts";
+import { encodeJson } from "../../http/responses/json_response.ts";
+import { sendStatic, type StaticFile, staticFile } from "../../http/responses/static_files.ts";
 import { describeRoutes } from "../../openapi/document.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";

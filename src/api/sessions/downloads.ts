@@ -1,5 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { json } from "../../http/json_response.ts";
+import { json } from "../../http/responses/json_response.ts";
 import { Query } from "../../http/request_target.ts";
 import { forOwner, noCredentials, TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";

@@ -5,7 +5,7 @@
  */
 import { errors } from "../../http/http_error.ts";
 import { dashboardTokens } from "../../http/network/dashboard_cookie.ts";
-import { json } from "../../http/json_response.ts";
+import { json } from "../../http/responses/json_response.ts";
 import { hashSecret } from "../../rules/secrets.ts";
 import type { BrowserSession } from "../../store/sessions/sign_ins.ts";
 import type { Deps, RoutedRequest } from "../endpoint.ts";

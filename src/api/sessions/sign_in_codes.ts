@@ -1,4 +1,4 @@
-import { json } from "../../http/json_response.ts";
+import { json } from "../../http/responses/json_response.ts";
 import { errors } from "../../http/http_error.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/responses.ts";

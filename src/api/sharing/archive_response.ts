@@ -1,12 +1,12 @@
-import { contentDisposition } from "../../http/files/content_disposition.ts";
-import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
+import { contentDisposition } from "../../http/responses/content_disposition.ts";
+import { HttpResponse, ResponseHeaders } from "../../http/responses/http_response.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 import {
   PieceStream,
   READER_PATIENCE,
   readFirst,
   releaseMemory,
-} from "../../http/files/response_stream.ts";
+} from "../../http/responses/response_stream.ts";
 import { type ZipFile, zipPieces } from "../../rules/archive/zip_stream.ts";
 import { CHUNK_SIZE, type FileRecord } from "../../store/engine/records.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";

@@ -1,6 +1,6 @@
 import { errors, toHttpError } from "../../http/http_error.ts";
-import { HttpResponse } from "../../http/http_response.ts";
-import { json, pagingOf } from "../../http/json_response.ts";
+import { HttpResponse } from "../../http/responses/http_response.ts";
+import { json, pagingOf } from "../../http/responses/json_response.ts";
 import { Query } from "../../http/request_target.ts";
 import { noCredentials, TAGS } from "../../openapi/info.ts";
 import type { Access } from "../../openapi/operation.ts";

@@ -1,6 +1,6 @@
 import { Html, htmlPage, markup, NOTHING, type PageParts, pageStyle } from "../../rules/html.ts";
 import type { HttpError } from "../../http/http_error.ts";
-import { HttpResponse } from "../../http/http_response.ts";
+import { HttpResponse } from "../../http/responses/http_response.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { formatBytes } from "../../rules/units.ts";
 import type { FileRecord } from "../../store/engine/records.ts";

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { contentDisposition } from "../../http/files/content_disposition.ts";
+import { contentDisposition } from "../../http/responses/content_disposition.ts";
 import type { PageStyle } from "../../rules/html.ts";
 
 /** What a served file may do in a browser: nothing. Browsers show images with a style of their own. */

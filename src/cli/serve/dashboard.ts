@@ -1,4 +1,4 @@
-import { StaticFiles } from "../../http/static_files.ts";
+import { StaticFiles } from "../../http/responses/static_files.ts";
 
 /** The dashboard's files, which compiled and packed executables include. `deno task dashboard` builds them. */
 const DASHBOARD = new URL("../../dashboard/dist/", import.meta.url);

@@ -1,4 +1,4 @@
-import { toRuntimeResponse } from "../../http/http_response.ts";
+import { toRuntimeResponse } from "../../http/responses/http_response.ts";
 import { deadline } from "@std/async/deadline";
 import { FetchGate } from "../../gate/fetch_gate.ts";
 import { errors, type HttpError, renderError, toHttpError } from "../../http/http_error.ts";

@@ -6,7 +6,7 @@ import { requestedHost } from "../../http/network/request_origin.ts";
 import type { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
-import { READER_PATIENCE } from "../../http/files/response_stream.ts";
+import { READER_PATIENCE } from "../../http/responses/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";

@@ -2,7 +2,7 @@ import { deadline } from "@std/async/deadline";
 import { connectionNetwork } from "../../http/network/client_address.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
-import type { StaticFiles } from "../../http/static_files.ts";
+import type { StaticFiles } from "../../http/responses/static_files.ts";
 import { withHsts } from "../../http/network/hsts.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";

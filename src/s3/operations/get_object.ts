@@ -1,4 +1,4 @@
-import { preconditionsOf, sendFile } from "../../http/files/send_file.ts";
+import { preconditionsOf, sendFile } from "../../http/responses/send_file.ts";
 import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";

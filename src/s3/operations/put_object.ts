@@ -1,4 +1,4 @@
-import { preconditionsOf } from "../../http/files/send_file.ts";
+import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
 import type { ObjectChecksum, Place } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PieceStream } from "./files/response_stream.ts";
+import { PieceStream } from "./response_stream.ts";
 
 /** Not allowed in the value of a header: what ends a line, and what is more than a byte (Fetch standard, 2.2.2). */
 const INVALID_VALUE = /[\0\n\r\u0100-\uffff]/;

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { MemoryExhausted } from "../store/engine/errors.ts";
-import { MemoryPart } from "../store/engine/memory_budget.ts";
-import { CHUNK_SIZE } from "../store/engine/records.ts";
+import { MemoryExhausted } from "../../store/engine/errors.ts";
+import { MemoryPart } from "../../store/engine/memory_budget.ts";
+import { CHUNK_SIZE } from "../../store/engine/records.ts";
 import { boundedJson, pagingOf } from "./json_response.ts";
-import { someContext } from "./test_support.ts";
+import { someContext } from "../test_support.ts";
 
 const LIMIT = 100 * CHUNK_SIZE;
 const REPEATABLE = { isRepeatable: true };

@@ -1,6 +1,6 @@
-import type { Store } from "../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { HttpResponse } from "./http_response.ts";
-import type { RequestContext, RequestObserver } from "./request_context.ts";
+import type { RequestContext, RequestObserver } from "../request_context.ts";
 
 /** What is known of a request while it is answered. */
 interface AnsweredRequest {

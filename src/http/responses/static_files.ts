@@ -2,7 +2,7 @@ import { HttpResponse } from "./http_response.ts";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { listsEtag } from "../rules/preconditions.ts";
+import { listsEtag } from "../../rules/preconditions.ts";
 
 /** A file that is kept in memory and sent to browsers. */
 export interface StaticFile {

@@ -1,11 +1,15 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { KIB } from "../rules/units.ts";
+import { KIB } from "../../rules/units.ts";
 import { HttpResponse } from "./http_response.ts";
-import type { MemoryBudget, MemoryShare } from "../store/engine/memory_budget.ts";
-import { CHUNK_SIZE } from "../store/engine/records.ts";
-import type { RequestContext } from "./request_context.ts";
-import { PieceStream, READER_PATIENCE } from "./files/response_stream.ts";
+import type { MemoryShare } from "../../store/engine/memory_budget.ts";
+import {
+  BoundedBody,
+  type BoundedRequest,
+  type BoundedResources,
+  type BuildOptions,
+} from "./bounded_body.ts";
+import type { PieceStream } from "./response_stream.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -80,28 +84,6 @@ async function zipped(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await compress(bytes, { level: 1 }));
 }
 
-/** The request that a bounded response answers. */
-interface BoundedRequest {
-  project: string;
-  request: Request;
-  context: RequestContext;
-}
-
-/** What a bounded response needs of the server. */
-interface BoundedResources {
-  store: { memory: Pick<MemoryBudget, "json"> };
-  /** How long a reader may take no byte, in milliseconds, before `READER_PATIENCE`. */
-  idleTimeout: number;
-}
-
-/** How the value of a bounded response is built. */
-export interface BuildOptions {
-  /** Estimated memory for building the value, in bytes. It is reserved first. */
-  estimate?: number;
-  /** Whether the value can be built again. If not, `build` itself must reserve the memory for a large value. */
-  isRepeatable: boolean;
-}
-
 /**
  * A JSON response that may be large. One that is larger than a chunk holds memory of the budget until it is sent, and is
  * aborted if its reader takes nothing for too long.
@@ -111,73 +93,23 @@ export interface BuildOptions {
  */
 export async function boundedJson(
   call: BoundedRequest,
-  { store, idleTimeout }: BoundedResources,
-  { estimate = 0, isRepeatable }: BuildOptions,
+  resources: BoundedResources,
+  options: BuildOptions,
   build: (memory: MemoryShare) => Promise<unknown>,
 ): Promise<Response> {
-  const memory = await store.memory.json.reserve(call.project, estimate);
-  try {
-    let body = encodeJson(await build(memory));
-    while (
-      isRepeatable && isLarge(body) && !adjust(memory, store.memory.json.countOf(body.byteLength))
-    ) {
-      const needed = body.byteLength;
-      // While it waits, the request holds neither the value nor memory that other requests wait for.
-      body = new Uint8Array(0);
-      memory.shrink(memory.bytes);
-      await memory.extend(needed);
-      body = encodeJson(await build(memory));
-    }
-    const { request, context } = call;
-    const vary = context.usesSession ? { "Vary": "Accept-Encoding" } : {};
-    const isZipped = isLarge(body) && context.usesSession && acceptsGzip(request.headers);
-    if (isZipped) body = await zipped(body);
-    const headers = isZipped ? { ...vary, "Content-Encoding": "gzip" } : vary;
-    if (isLarge(body) && request.method !== "HEAD") {
-      return streamed(body, memory, { context, idleTimeout, headers });
-    }
-    memory[Symbol.dispose]();
-    return responseOf(200, body, body.byteLength, isZipped ? headers : {});
-  } catch (error) {
-    memory[Symbol.dispose]();
-    throw error;
-  }
-}
-
-function isLarge({ byteLength }: Bytes): boolean {
-  return byteLength > CHUNK_SIZE;
-}
-
-/** Grows or shrinks the memory to this size without waiting. Returns whether that was possible. */
-function adjust(memory: MemoryShare, bytes: number): boolean {
-  const missing = bytes - memory.bytes;
-  if (missing > 0) return memory.grow(1, missing) === 1;
-  memory.shrink(-missing);
-  return true;
-}
-
-function streamed(
-  body: Bytes,
-  memory: MemoryShare,
-  { context, idleTimeout, headers }: {
-    context: RequestContext;
-    idleTimeout: number;
-    headers: Record<string, string>;
-  },
-): Response {
-  const stream = new PieceStream(piecesOf(body), {
-    idle: idleTimeout * READER_PATIENCE,
-    onEnd: () => memory[Symbol.dispose](),
-    onError: () => {},
-    context,
-  });
-  return responseOf(200, stream, body.byteLength, headers);
-}
-
-async function* piecesOf(body: Bytes): AsyncGenerator<Bytes> {
-  for (let at = 0; at < body.byteLength; at += CHUNK_SIZE) {
-    yield await Promise.resolve(body.subarray(at, at + CHUNK_SIZE));
-  }
+  const { request, context } = call;
+  const built = await BoundedBody.build(
+    call,
+    resources,
+    options,
+    async (memory) => encodeJson(await build(memory)),
+  );
+  if (!built.isLarge || !context.usesSession) return responseOf(200, built.send(), built.length);
+  const vary = { "Vary": "Accept-Encoding" };
+  if (!acceptsGzip(request.headers)) return responseOf(200, built.send(), built.length, vary);
+  await built.replace(zipped);
+  const headers = { ...vary, "Content-Encoding": "gzip" };
+  return responseOf(200, built.send(), built.length, headers);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { HttpResponse, ResponseHeaders, toRuntimeResponse } from "./http_response.ts";
-import { PieceStream } from "./files/response_stream.ts";
+import { PieceStream } from "./response_stream.ts";
 
 /** Changes of the same headers, for our own map and for the runtime's. */
 const CHANGES: ((headers: Headers) => void)[] = [

@@ -7,7 +7,7 @@ import {
 } from "../../rules/preconditions.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
 import { errors } from "../http_error.ts";
-import { HttpResponse } from "../http_response.ts";
+import { HttpResponse } from "./http_response.ts";
 import type { RequestContext } from "../request_context.ts";
 import { PieceStream, READER_PATIENCE, readFirst } from "./response_stream.ts";
 
