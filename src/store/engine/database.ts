@@ -15,7 +15,7 @@ import { StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
 import type { Operation } from "./operation.ts";
-import { type EntryReader, type KvReader, ReadQueue } from "../reads/read_queue.ts";
+import { type EntryReader, type KvReader, ReadQueue, readReferenced } from "../reads/read_queue.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
 /** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
@@ -117,6 +117,8 @@ export class Database {
     this.reads = parts.reads ??
       (mapped === undefined ? new ReadQueue(reader) : {
         get: (keys) => (this.#isQuiet() ? mapped : reader).getMany(keys),
+        getReferenced: (key, referenceOf) =>
+          readReferenced(this.#isQuiet() ? mapped : reader, key, referenceOf),
       });
     this.diskReader = parts.diskReader ?? reader;
     this.commits = meteredCommits(commits, this);

@@ -26,6 +26,8 @@ import type { OpenFile } from "./open_file.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import { type WholeFile, WholeFiles } from "./whole_files.ts";
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 /** Called when a reader meets bytes that are missing or wrong. */
 export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
 
@@ -159,17 +161,30 @@ export class FileReader {
   }
 
   async #find(place: Place): Promise<FoundFile | undefined> {
-    const { value: record } = await this.readRecord(place);
+    const { reads } = this.#db;
+    const [{ value: record }, content] = await reads.getReferenced<FileRecord, Bytes>(
+      keys.file(place),
+      contentKey,
+    );
     if (record === null) return undefined;
-    return await this.#findVersion(place, record) ?? await this.#find(place);
+    if (content === undefined) return { record };
+    return await this.#checked(place, record, content.value) ?? await this.#find(place);
   }
 
   /** Reads the version of a record that was read before; `undefined` if the file is gone or has other bytes now. */
   async #findVersion(place: Place, record: FileRecord): Promise<FoundFile | undefined> {
-    if (record.layout.kind !== "inline") return { record };
-    const [{ value: content }] = await this.#db.reads.get<[Uint8Array<ArrayBuffer>]>([
-      keys.content(bytesVersion(record)),
-    ]);
+    const key = contentKey(record);
+    if (key === undefined) return { record };
+    const [{ value }] = await this.#db.reads.get<[Bytes]>([key]);
+    return await this.#checked(place, record, value);
+  }
+
+  /** Compares the content of a version with its record; `undefined` if the file is gone or has other bytes now. */
+  async #checked(
+    place: Place,
+    record: FileRecord,
+    content: Bytes | null,
+  ): Promise<FoundFile | undefined> {
     const problem = contentProblem(record, content);
     if (problem === undefined && content !== null) return { record, content };
     // A content is deleted with its record, which may have happened between the two reads.
@@ -228,4 +243,9 @@ export class FileReader {
     const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
     return current;
   }
+}
+
+/** The key of a file's content; `undefined` if its bytes are in chunks. */
+function contentKey(record: FileRecord): Deno.KvKey | undefined {
+  return record.layout.kind === "inline" ? keys.content(bytesVersion(record)) : undefined;
 }

@@ -3,7 +3,7 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { Database } from "../engine/database.ts";
 import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
-import type { KvReader } from "../reads/read_queue.ts";
+import type { KvReader, ReferenceOf } from "../reads/read_queue.ts";
 import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { ANYWAY, broken, bytes, inPieces, place } from "../testing/bodies.ts";
@@ -325,15 +325,17 @@ testOnAll(
   },
 );
 
-/** Runs a function before the first read of a content. */
+/** Runs a function between the first reads of a record and of its content, for which a remote store has the time. */
 function beforeContent({ db: { reads } }: TestStore, happens: () => Promise<unknown>): void {
-  const { get } = reads;
-  reads.get = async (wanted, ...rest) => {
-    if (wanted[0]?.[0] === "content") {
-      reads.get = get;
-      await happens();
-    }
-    return await get.call(reads, wanted, ...rest) as never;
+  const { getReferenced } = reads;
+  reads.getReferenced = async <T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>) => {
+    reads.getReferenced = getReferenced;
+    const [first] = await reads.get<[T]>([key]);
+    const reference = first.value === null ? undefined : referenceOf(first.value);
+    await happens();
+    if (reference === undefined) return [first, undefined];
+    const [second] = await reads.get<[R]>([reference]);
+    return [first, second];
   };
 }
 

@@ -10,7 +10,15 @@ export interface KvReader {
   ): AsyncIterableIterator<Deno.KvEntry<T>>;
   /** See `readNames`. Deno KV cannot list keys without their values. */
   names?(range: NameRange, limit: number): Promise<string>;
+  /** See `readReferenced`. */
+  getReferenced?<T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>): Promise<Referenced<T, R>>;
 }
+
+/** Returns the key of the entry that a value refers to, if any. */
+export type ReferenceOf<T> = (value: T) => Deno.KvKey | undefined;
+
+/** An entry, and the one that its value refers to, if any. */
+export type Referenced<T, R> = [Deno.KvEntryMaybe<T>, Deno.KvEntryMaybe<R> | undefined];
 
 /** A range of keys that differ in their last parts only. These are strings without NUL, and the start's is one, too. */
 export interface NameRange {
@@ -42,6 +50,20 @@ export interface EntryReader {
   get<T extends readonly unknown[]>(
     keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }>;
+  /** Returns an entry and the one that its value refers to. Other commits may come between the two reads. */
+  getReferenced<T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>): Promise<Referenced<T, R>>;
+}
+
+/** Reads an entry and the one that its value refers to: a reader that does not wait takes no promise between them. */
+export async function readReferenced<T, R>(
+  reader: KvReader,
+  key: Deno.KvKey,
+  referenceOf: ReferenceOf<T>,
+): Promise<Referenced<T, R>> {
+  if (reader.getReferenced !== undefined) return await reader.getReferenced(key, referenceOf);
+  const first = await reader.get<T>(key);
+  const reference = first.value === null ? undefined : referenceOf(first.value);
+  return [first, reference === undefined ? undefined : await reader.get<R>(reference)];
 }
 
 /** Keys in one `getMany`, a limit of Deno KV. */
@@ -85,6 +107,17 @@ export class ReadQueue implements EntryReader {
     // Reads that are requested in the same turn share a group.
     queueMicrotask(() => this.#start());
     return await promise as { [K in keyof T]: Deno.KvEntryMaybe<T[K]> };
+  }
+
+  async getReferenced<T, R>(
+    key: Deno.KvKey,
+    referenceOf: ReferenceOf<T>,
+  ): Promise<Referenced<T, R>> {
+    const [first] = await this.get<[T]>([key]);
+    const reference = first.value === null ? undefined : referenceOf(first.value);
+    if (reference === undefined) return [first, undefined];
+    const [second] = await this.get<[R]>([reference]);
+    return [first, second];
   }
 
   #start(): void {

@@ -18,7 +18,15 @@ import {
   prefixRange,
   versionstampOf,
 } from "./kv_encoding.ts";
-import { type KvReader, MAX_GET_MANY, type NameRange, readNames, ReadQueue } from "./read_queue.ts";
+import {
+  type KvReader,
+  MAX_GET_MANY,
+  type NameRange,
+  readNames,
+  ReadQueue,
+  type Referenced,
+  type ReferenceOf,
+} from "./read_queue.ts";
 import { BlockedTime, Turn } from "./turn.ts";
 
 /** The version of Deno KV's tables that this module knows, as Deno KV numbers its migrations. */
@@ -99,7 +107,7 @@ export class SqliteReader implements KvReader, Disposable {
     this.#sqlite = sqlite;
     this.#kv = kv;
     this.#queue = new ReadQueue(kv);
-    this.#get = sqlite.prepare(`SELECT ${KV_COLUMNS} FROM kv WHERE k = ?`);
+    this.#get = sqlite.prepare("SELECT v, v_encoding, version FROM kv WHERE k = ?");
     const range = `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k`;
     this.#forward = sqlite.prepare(`${range} LIMIT ?`);
     this.#backward = sqlite.prepare(`${range} DESC LIMIT ?`);
@@ -112,8 +120,20 @@ export class SqliteReader implements KvReader, Disposable {
 
   async get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>> {
     if (this.#mustWait()) return await this.#kv.get<T>(key);
-    const [row] = await this.#read<KvRow>(this.#get, [encodeKey(key)]);
-    return entryOf<T>(key, row);
+    return await this.#read(() => this.#entry<T>(key), () => 1);
+  }
+
+  /** Reads both entries at one moment and in one turn. */
+  async getReferenced<T, R>(
+    key: Deno.KvKey,
+    referenceOf: ReferenceOf<T>,
+  ): Promise<Referenced<T, R>> {
+    if (this.#mustWait()) return await this.#queue.getReferenced<T, R>(key, referenceOf);
+    return await this.#read<Referenced<T, R>>(() => {
+      const first = this.#entry<T>(key);
+      const reference = first.value === null ? undefined : referenceOf(first.value);
+      return [first, reference === undefined ? undefined : this.#entry<R>(reference)];
+    }, () => 2);
   }
 
   async getMany<T extends readonly unknown[]>(
@@ -121,7 +141,7 @@ export class SqliteReader implements KvReader, Disposable {
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
     if (keys.length === 0) return [] as never;
     if (this.#mustWait()) return await this.#queue.get<T>(keys);
-    const rows = await this.#read<IndexedRow>(
+    const rows = await this.#rows<IndexedRow>(
       this.#statementFor(keys.length),
       keys.map(encodeKey),
     );
@@ -145,7 +165,7 @@ export class SqliteReader implements KvReader, Disposable {
     let [from, to] = rangeOf(selector);
     for (let left = limit; left > 0;) {
       const count = Math.min(batchSize, left);
-      const rows = await this.#read<KvRow>(statement, [from, to, count]);
+      const rows = await this.#rows<KvRow>(statement, [from, to, count]);
       for (const row of rows) yield entryOf<T>(keyOf(row), row) as Deno.KvEntry<T>;
       const last = rows.at(-1);
       if (last === undefined || rows.length < count) return;
@@ -160,7 +180,10 @@ export class SqliteReader implements KvReader, Disposable {
     // SQLite counts bytes from 1, and a byte with the type comes before the name.
     const first = encodeKey(range.start.slice(0, -1)).byteLength + 2;
     const values = [first, encodeKey(range.start), encodeKey(range.end), limit];
-    const [row] = await this.#read<NamesRow>(this.#names, values, ([row]) => row?.count ?? 0);
+    const row = await this.#read(
+      () => this.#names.get(...values) as NamesRow | undefined,
+      (row) => row?.count ?? 0,
+    );
     return row === undefined || row.names === null ? "" : decodeText(row.names);
   }
 
@@ -174,11 +197,19 @@ export class SqliteReader implements KvReader, Disposable {
     return this.#blocked.isExhausted(performance.now());
   }
 
-  async #read<Row>(
+  #entry<T>(key: Deno.KvKey): Deno.KvEntryMaybe<T> {
+    return entryOf<T>(key, this.#get.get(encodeKey(key)) as Omit<KvRow, "k"> | undefined);
+  }
+
+  #rows<Row>(
     statement: StatementSync,
     values: (Uint8Array<ArrayBuffer> | number)[],
-    countOf = (rows: readonly Row[]) => rows.length,
   ): Promise<Row[]> {
+    return this.#read(() => statement.all(...values) as Row[], (rows) => rows.length);
+  }
+
+  /** @param countOf Returns how many rows were read. */
+  async #read<T>(read: () => T, countOf: (result: T) => number): Promise<T> {
     let began = performance.now();
     if (this.#turn.isOver(began)) {
       await this.#turn.next();
@@ -188,9 +219,9 @@ export class SqliteReader implements KvReader, Disposable {
     while (true) {
       try {
         this.#beginBriefly();
-        const rows = statement.all(...values) as Row[];
-        this.#blocked.add(began, performance.now(), countOf(rows));
-        return rows;
+        const result = read();
+        this.#blocked.add(began, performance.now(), countOf(result));
+        return result;
       } catch (error) {
         // Another process is repairing or closing the log.
         if (!isLocked(error) || performance.now() >= deadline) throw error;

@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { withFolder } from "../testing/stores.ts";
-import { type KvReader, readNames } from "./read_queue.ts";
+import {
+  type EntryReader,
+  type KvReader,
+  readNames,
+  ReadQueue,
+  readReferenced,
+} from "./read_queue.ts";
 import { isKnownSchema, SqliteReader } from "./sqlite_reader.ts";
 
 /** Keys and values of every kind that the store writes, in the order of the keys. */
@@ -247,5 +253,29 @@ Deno.test("A reader that is closed throws, as does one of a key of an unknown ki
     closed[Symbol.dispose]();
     await assertRejects(() => closed.get(["a"]));
     await assertRejects(() => Array.fromAsync(closed.list({ prefix: [] })));
+  });
+});
+
+Deno.test("An entry and the one that it refers to are the same as by any other reader", async () => {
+  await withReader(async (reader, kv) => {
+    await kv.set(["file"], "1");
+    await kv.set(["content", "1"], new Uint8Array([1, 2, 3]));
+    const referenceOf = (version: string) => version === "" ? undefined : ["content", version];
+    const plain: Pick<EntryReader, "getReferenced"> = {
+      getReferenced: (key, referenceOf) => readReferenced(kv, key, referenceOf),
+    };
+    const readers = [plain, reader, new ReadQueue(kv)];
+    for (const each of readers) {
+      const [file, content] = await each.getReferenced<string, Uint8Array>(["file"], referenceOf);
+      assertEquals([file.value, content?.value], ["1", new Uint8Array([1, 2, 3])]);
+      assertEquals(content?.versionstamp, (await kv.get(["content", "1"])).versionstamp);
+      const [none, reference] = await each.getReferenced<string, Uint8Array>(["none"], () => {
+        throw new Error("There is no value");
+      });
+      assertEquals([none.value, none.versionstamp, reference], [null, null, undefined]);
+      const [, missing] = await each.getReferenced<string, Uint8Array>(["file"], () => ["none"]);
+      assertEquals(missing?.value, null);
+      assertEquals((await each.getReferenced(["file"], () => undefined))[1], undefined);
+    }
   });
 });
