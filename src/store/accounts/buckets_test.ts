@@ -103,11 +103,16 @@ testOnAll("A write of another process is kept, or comes after the deletion", asy
   const outcomes = new Set<string>();
   for (let round = 0; round < 60; round++) {
     await bench.store.buckets.create(project, drive);
-    const write = async () => {
-      for (let turn = 0; turn < round % 20; turn++) await Promise.resolve();
-      await put(other, "a", bytes(10, round));
+    // In even rounds the write begins later, in odd ones the deletion.
+    const lead = Math.floor(round / 2) % 20;
+    const begin = async <T>(turns: number, work: () => Promise<T>) => {
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      return await work();
     };
-    const [deleted, written] = await Promise.allSettled([deleteEmpty(bench), write()]);
+    const [deleted, written] = await Promise.allSettled([
+      begin(round % 2 * lead, () => deleteEmpty(bench)),
+      begin((1 - round % 2) * lead, () => put(other, "a", bytes(10, round))),
+    ]);
     assert(deleted.status === "fulfilled");
     if (written.status === "rejected") assert(written.reason instanceof BeingDeleted);
     const record = await other.store.files.stat(place("a"));

@@ -349,7 +349,7 @@ export class LinkStore {
     if (wasCached) await this.#read(id);
     if (isFileRead) return;
     const nowhere = { project: "", drive: "", name: "" };
-    await this.#db.reads.get([keys.file(nowhere)]);
+    await this.#db.reads.getReferenced(keys.file(nowhere), () => undefined);
   }
 }
 
