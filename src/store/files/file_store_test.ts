@@ -3,11 +3,17 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { Database } from "../engine/database.ts";
 import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
-import type { KvReader, ReferenceOf } from "../reads/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { ANYWAY, broken, bytes, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys, assertUsage, deleteEntry, setEntry } from "../testing/entries.ts";
+import {
+  assertKeys,
+  assertUsage,
+  deleteEntry,
+  readSeparately,
+  setEntry,
+} from "../testing/entries.ts";
 import { put, read, recordOf } from "../testing/files.ts";
 import {
   otherProcess,
@@ -326,17 +332,12 @@ testOnAll(
 );
 
 /** Runs a function between the first reads of a record and of its content, for which a remote store has the time. */
-function beforeContent({ db: { reads } }: TestStore, happens: () => Promise<unknown>): void {
-  const { getReferenced } = reads;
-  reads.getReferenced = async <T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>) => {
-    reads.getReferenced = getReferenced;
-    const [first] = await reads.get<[T]>([key]);
-    const reference = first.value === null ? undefined : referenceOf(first.value);
+function beforeContent({ db }: TestStore, happens: () => Promise<unknown>): void {
+  const { getReferenced } = db.reads;
+  readSeparately(db, async () => {
+    db.reads.getReferenced = getReferenced;
     await happens();
-    if (reference === undefined) return [first, undefined];
-    const [second] = await reads.get<[R]>([reference]);
-    return [first, second];
-  };
+  });
 }
 
 for (const [what, after] of [["a small", 20], ["a large", 3 * CHUNK_SIZE]] as const) {

@@ -13,6 +13,7 @@ import {
   type Garbage,
   type ManifestPage,
 } from "../engine/records.ts";
+import type { ReferenceOf } from "../reads/read_queue.ts";
 import { DRIVE, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
@@ -86,18 +87,34 @@ export async function dataWith(bench: TestStore, text: string): Promise<string[]
 /** Returns how many reads of the store some work takes. */
 export async function countReads({ db }: TestStore, work: () => Promise<unknown>): Promise<number> {
   const { reader } = db;
-  const { get, getMany, list } = reader;
+  const { get, getMany, getReferenced, list } = reader;
   let count = 0;
   reader.get = (...args: Parameters<typeof get>) => (count++, get.apply(reader, args)) as never;
   reader.getMany = (...args: Parameters<typeof getMany>) =>
     (count++, getMany.apply(reader, args)) as never;
   reader.list = (...args: Parameters<typeof list>) => (count++, list.apply(reader, args)) as never;
+  if (getReferenced !== undefined) {
+    const counted = (...args: unknown[]) => (count++, Reflect.apply(getReferenced, reader, args));
+    Object.assign(reader, { getReferenced: counted });
+  }
   try {
     await work();
   } finally {
-    Object.assign(reader, { get, getMany, list });
+    Object.assign(reader, { get, getMany, getReferenced, list });
   }
   return count;
+}
+
+/** Makes a database read an entry and the one that it refers to one after the other, as a remote store does. */
+export function readSeparately({ reads }: Database, between = () => Promise.resolve()): void {
+  reads.getReferenced = async <T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>) => {
+    const [first] = await reads.get<[T]>([key]);
+    const reference = first.value === null ? undefined : referenceOf(first.value);
+    if (reference === undefined) return [first, undefined];
+    await between();
+    const [second] = await reads.get<[R]>([reference]);
+    return [first, second];
+  };
 }
 
 /** Returns the versions that the bytes of a file are stored under: one for each part of a file with a manifest. */
