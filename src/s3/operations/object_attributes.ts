@@ -1,7 +1,7 @@
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
 import { EMPTY_TAG, entityTag, partCount } from "../entity_tag.ts";
 import { MAX_ENTRIES } from "../parameters.ts";
-import { checksumElements } from "../object_checksum.ts";
+import { checksumElements, partAlgorithm } from "../object_checksum.ts";
 import type { Operation } from "../operation.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
@@ -79,7 +79,7 @@ async function partsElement(
   const limit = Math.min(numberHeader(headers, "x-amz-max-parts") || MAX_ENTRIES, MAX_ENTRIES);
   const marker = numberHeader(headers, "x-amz-part-number-marker");
   const parts = await store.files.parts(record, { from: marker + 1, limit });
-  const algorithm = record.checksum?.algorithm;
+  const algorithm = partAlgorithm(record);
   const last = parts.at(-1)?.part ?? marker;
   return ["ObjectParts", [
     // "TotalPartsCount" in the SDKs.
