@@ -8,6 +8,7 @@ import { S3Bench } from "./test_support.ts";
 import { childrenNamed, childText } from "./xml/xml_reader.ts";
 
 const BYTES = new Uint8Array(200 * KIB).map((_, i) => i * 31 & 255);
+const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 const sha1 = createHash("sha1").update(BYTES).digest("base64");
 const sha256 = createHash("sha256").update(BYTES).digest("base64");
 
@@ -28,6 +29,39 @@ async function checksumsOf(bench: S3Bench, key: string, query = ""): Promise<unk
   const sent = [...response.headers].filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(sent.map(([name, value]) => [name.slice(prefix.length), value]));
 }
+
+Deno.test("Copies keep metadata, or replace it, also on themselves", () =>
+  S3Bench.use(async (bench) => {
+    await bench.send("PUT", "/photos/a", {
+      body: "hello",
+      headers: { "content-type": "text/x-a", "x-amz-meta-a": "1" },
+    });
+    const copy = async (key: string, headers: Record<string, string>) =>
+      await bench.ask("PUT", `/photos/${key}`, {
+        headers: { "x-amz-copy-source": "/photos/a", ...headers },
+      });
+    const copied = await copy("b", {});
+    assertEquals(childText(copied, "ETag"), `"${md5("hello")}"`);
+    const replace = { "x-amz-metadata-directive": "REPLACE", "content-type": "text/x-c" };
+    await copy("c", { ...replace, "x-amz-meta-c": "2" });
+    const show = async (key: string) => {
+      const { headers } = await bench.send("HEAD", `/photos/${key}`);
+      return ["content-type", "x-amz-meta-a", "x-amz-meta-c"].map((name) => headers.get(name));
+    };
+    assertEquals(await show("b"), ["text/x-a", "1", null]);
+    assertEquals(await show("c"), ["text/x-c", null, "2"]);
+    await copy("a", { ...replace, "x-amz-meta-c": "3" });
+    assertEquals(await show("a"), ["text/x-c", null, "3"]);
+    const source = { "x-amz-copy-source": "photos/a" };
+    const fail = async (key: string, headers: Record<string, string>) =>
+      await bench.fail("PUT", `/photos/${key}`, { headers: { ...source, ...headers } });
+    assertEquals(await fail("a", {}), "InvalidRequest");
+    assertEquals(await fail("d", { "x-amz-copy-source": "photos/none" }), "NoSuchKey");
+    assertEquals(await fail("d", { "x-amz-copy-source": "none/a" }), "NoSuchBucket");
+    assertEquals(await fail("d", { "x-amz-copy-source": "photos" }), "InvalidArgument");
+    assertEquals(await fail("d", { "x-amz-copy-source-if-match": '"x"' }), "PreconditionFailed");
+    assertEquals(await fail("b", { "if-none-match": "*" }), "PreconditionFailed");
+  }));
 
 Deno.test("A copy has a checksum of the algorithm that the request names", () =>
   S3Bench.use(async (bench) => {
