@@ -94,14 +94,17 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
     },
     { find: "if (!this.#isOurs) return await this.read();", replace: "" },
   ]),
-  ...mutantsOf("src/store/accounts/sessions.ts", ["src/store/accounts/sessions_test.ts"], [
+  ...mutantsOf("src/store/sessions/app_sessions.ts", ["src/store/sessions/app_sessions_test.ts"], [
     { find: "if (session.expires <= Date.now())", replace: "if (session.expires <= 0)" },
     {
       find: "key?.project !== project ||",
       replace: "key === undefined ||",
       why: "`start` has checked the project of the key, and a key never gets another project.",
     },
-    { find: "!opens(key.value, project))", replace: "key.value === null)" },
+    {
+      find: "!opens(key.value, project))",
+      replace: "key.value === null && !opens(key.value, project))",
+    },
     {
       find: "await this.#delete(hash);\n    this.#revocations.notify();",
       replace: 'await this.#delete(hash);\n    if (hash === "") this.#revocations.notify();',
