@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { BeingDeleted, NoSuchProject, UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
@@ -107,7 +108,14 @@ testOnAll("A write of another process is kept, or comes after the deletion", asy
       for (let turn = 0; turn < round % 20; turn++) await Promise.resolve();
       await put(other, "a", bytes(10, round));
     };
-    const [deleted, written] = await Promise.allSettled([deleteEmpty(bench), write()]);
+    const remove = async () => {
+      // In every other round the deletion begins later: otherwise it can win all of them.
+      if (round % 2 === 1) {
+        for (let turn = 0; turn < round % 20; turn++) await delay(0);
+      }
+      return await deleteEmpty(bench);
+    };
+    const [deleted, written] = await Promise.allSettled([remove(), write()]);
     assert(deleted.status === "fulfilled");
     if (written.status === "rejected") assert(written.reason instanceof BeingDeleted);
     const record = await other.store.files.stat(place("a"));
