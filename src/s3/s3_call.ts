@@ -1,41 +1,20 @@
 import { encodeBase64 } from "@std/encoding/base64";
 import type { Query } from "../http/request_target.ts";
-import type { RequestContext, RequestObserver } from "../http/request_context.ts";
-import type { Pace } from "../http/body.ts";
-import type { CorsOrigins } from "../http/cors.ts";
-import type { TrustedProxies } from "../http/network/client_address.ts";
-import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import type { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import type { RequestContext } from "../http/request_context.ts";
+import type { ServerParts } from "../http/server_parts.ts";
 import { fileNameProblem, folderNameProblem } from "../rules/names.ts";
 import type { Rights } from "../rules/rights.ts";
 import type { Actor } from "../store/accounts/events.ts";
 import type { Place } from "../store/engine/records.ts";
-import type { Store } from "../store/store.ts";
 import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
 import type { Verified } from "./auth/signature.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
 import { BadXml, readXml, type XmlNode } from "./xml/xml_reader.ts";
 
 /** What the S3 API needs from the program. */
-export interface S3Deps {
-  store: Store;
+export interface S3Deps extends ServerParts {
   /** The domain under which buckets have host names, in lower case; absent if there is none. */
   domain: string | undefined;
-  corsOrigins: CorsOrigins;
-  /** How long a body may send no byte and a reader may take none, in milliseconds. */
-  idleTimeout: number;
-  slots: UploadSlots;
-  /** The slowest rate of a body; absent if there is no limit. */
-  uploadPace: Pace | undefined;
-  running: RunningUploads;
-  wrongKeys: WrongKeyLimiter;
-  /** Proxies whose `X-Forwarded-For` is trusted, if any. */
-  trustedProxies: TrustedProxies | undefined;
-  /** Whether the server is shutting down and accepts no new work. */
-  isDraining: () => boolean;
-  observer: RequestObserver;
-  /** Reports defects and damage, with the id of the request. */
-  onError: (error: unknown, requestId: string) => void;
 }
 
 /** A request whose signature is valid. */
