@@ -1,6 +1,14 @@
 import { join } from "@std/path";
 import { runToEnd, type Scope } from "../scope.ts";
-import { DONE, lua, type PeerLoad, type PeerLoadResult, resultOf, runPeerLoad } from "./load.ts";
+import {
+  CONTENTS,
+  DONE,
+  lua,
+  type PeerLoad,
+  type PeerLoadResult,
+  resultOf,
+  runPeerLoad,
+} from "./load.ts";
 import type { S3Access } from "./peer.ts";
 import { nameOf } from "./template.ts";
 
@@ -94,13 +102,7 @@ function request()
 end
 `;
   return `local heads, body = {}, ""
-local function contents(path)
-  local file = io.open(path, "rb")
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
+${CONTENTS}
 function init(args)
   body = contents(${lua(body)})
   for head in contents(${lua(heads)}):gmatch("%Z+") do

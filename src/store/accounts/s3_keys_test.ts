@@ -7,7 +7,7 @@ import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
 import { Store } from "../store.ts";
-import { countReads, entriesWith } from "../testing/entries.ts";
+import { countReads, entriesWith, versionstampsOf } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
 import type { NewKey } from "./project_keys.ts";
@@ -37,10 +37,7 @@ async function lastUse({ store }: TestStore, { accessKeyId }: Made): Promise<num
   return listed.find((key) => key.accessKeyId === accessKeyId)?.lastUsed;
 }
 
-async function useVersions({ db }: TestStore): Promise<string[]> {
-  const entries = db.reader.list({ prefix: prefixes.all("s3_key_use") });
-  return await Array.fromAsync(entries, ({ versionstamp }) => versionstamp);
-}
+const useVersions = (bench: TestStore) => versionstampsOf(bench, "s3_key_use");
 
 testOnAll("An S3 key has its secret and the limits with which it was created", async (bench) => {
   const limits: KeyLimits = {
