@@ -5,11 +5,12 @@
  */
 import {
   CopyObjectCommand,
+  CreateMultipartUploadCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   PutObjectCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { CreateMultipartUploadCommand, HeadObjectCommand } from "@aws-sdk/client-s3";
 import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";

@@ -6,8 +6,14 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
-import { assertTree, isInstalled, programTest, runProgram } from "./support/programs.ts";
-import { sampleFolders, succeed } from "./support/programs.ts";
+import {
+  assertTree,
+  isInstalled,
+  programTest,
+  runProgram,
+  sampleFolders,
+  succeed,
+} from "./support/programs.ts";
 import type { S3Site } from "./support/site.ts";
 
 /** The remote `kv:`. */

@@ -6,8 +6,7 @@
  */
 import type { Level, Operation } from "../operation.ts";
 import { absentError, placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
-import { S3Error, s3Errors } from "../s3_error.ts";
-import type { S3Code } from "../s3_error.ts";
+import { type S3Code, S3Error, s3Errors } from "../s3_error.ts";
 import { ownerOf, xmlResponse } from "../s3_response.ts";
 import type { XmlElement } from "../xml/xml_writer.ts";
 

@@ -6,7 +6,8 @@ import { asObject, EMPTY_TAG, entityTag, markerValidators } from "../entity_tag.
 import { checksumHeaders } from "../object_checksum.ts";
 import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
-import type { Payload, PayloadDigests } from "../payload/payload.ts";
+import type { PayloadDigests } from "../payload/digests.ts";
+import type { Payload } from "../payload/payload.ts";
 import {
   bodyOf,
   isFolder,

@@ -21,8 +21,6 @@ import {
   type PayloadDigests,
 } from "./digests.ts";
 
-export type { PayloadDigests } from "./digests.ts";
-
 /** The body of a request. */
 export interface Payload {
   /**

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
-import type { ObjectChecksum, ObjectMetadata } from "../engine/records.ts";
-import { CHUNK_SIZE } from "../engine/records.ts";
+import { CHUNK_SIZE, type ObjectChecksum, type ObjectMetadata } from "../engine/records.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { assertKeys } from "../testing/entries.ts";
 import { put, read, recordOf } from "../testing/files.ts";

@@ -1,7 +1,6 @@
 import { encodeHex } from "@std/encoding/hex";
 import { createHash } from "node:crypto";
-import type { S3Key } from "../../support/s3/signed.ts";
-import { signedHeaders } from "../../support/s3/signed.ts";
+import { type S3Key, signedHeaders } from "../../support/s3/signed.ts";
 
 /** What a request has besides its method and its key. */
 export interface ObjectRequest {

@@ -1,5 +1,11 @@
-import { type PutObjectCommandInput, S3Client, S3ServiceException } from "@aws-sdk/client-s3";
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  S3Client,
+  S3ServiceException,
+} from "@aws-sdk/client-s3";
 import { assert, assertEquals } from "@std/assert";
 import https from "node:https";
 import { IS_PEER, REGION, type S3Keys, S3Site, type Transport, TRANSPORTS } from "./site.ts";
