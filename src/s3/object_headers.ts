@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { contentTypeOf, contentTypeProblem, namedContentType } from "../rules/content_type.ts";
 import { ResponseHeaders } from "../http/responses/http_response.ts";
 import { secureFile } from "../http/responses/send_file.ts";
+import { contentTypeOf, contentTypeProblem, namedContentType } from "../rules/content_type.ts";
 import type { FileRecord, ObjectChecksum, ObjectMetadata } from "../store/engine/records.ts";
 import { entityTag } from "./entity_tag.ts";
 import { checksumHeaders } from "./object_checksum.ts";

@@ -1,12 +1,12 @@
 import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
 import { headerLines } from "../http/header_lines.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
-import type { HttpResponse } from "../http/responses/http_response.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { assertHost, Query } from "../http/request_target.ts";
+import type { HttpResponse } from "../http/responses/http_response.ts";
 import { observeEnd, withoutBody } from "../http/responses/sent_response.ts";
-import { SigningKeys } from "./auth/signing_key.ts";
 import { verifySignature } from "./auth/signature.ts";
+import { SigningKeys } from "./auth/signing_key.ts";
 import { authenticate, type RoutedRequest } from "./authenticate.ts";
 import { toS3Error } from "./error_mapping.ts";
 import { findOperation, levelOf, type Operation } from "./operation.ts";

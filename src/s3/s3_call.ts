@@ -1,13 +1,13 @@
 import { encodeBase64 } from "@std/encoding/base64";
-import type { Query } from "../http/request_target.ts";
 import type { RequestContext } from "../http/request_context.ts";
+import type { Query } from "../http/request_target.ts";
 import type { ServerParts } from "../http/server_parts.ts";
 import { fileNameProblem, folderNameProblem } from "../rules/names.ts";
 import type { Rights } from "../rules/rights.ts";
 import type { Actor } from "../store/accounts/events.ts";
 import type { Place } from "../store/engine/records.ts";
-import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
 import type { Verified } from "./auth/signature.ts";
+import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
 import { BadXml, readXml, type XmlNode } from "./xml/xml_reader.ts";
 

@@ -1,8 +1,8 @@
-import { openMemoryDatabase } from "../store/engine/database.ts";
-import { addProject, S3_SECRET_KEY } from "../store/testing/stores.ts";
-import { Store } from "../store/store.ts";
 import { testParts } from "../http/test_support.ts";
 import type { KeyLimits } from "../rules/rights.ts";
+import { openMemoryDatabase } from "../store/engine/database.ts";
+import { Store } from "../store/store.ts";
+import { addProject, S3_SECRET_KEY } from "../store/testing/stores.ts";
 import { amzDate } from "./auth/amz_date.ts";
 import { canonicalRequest, parseQuery } from "./auth/canonical_request.ts";
 import { UNSIGNED_PAYLOAD } from "./auth/payload_kind.ts";

@@ -1,5 +1,8 @@
-import { asObject } from "../entity_tag.ts";
+import type { Validators } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
+import { asObject } from "../entity_tag.ts";
+import { toS3Error } from "../error_mapping.ts";
+import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import {
   isFolder,
@@ -9,14 +12,11 @@ import {
   type S3Deps,
   withDocument,
 } from "../s3_call.ts";
-import { toS3Error } from "../error_mapping.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
 import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
 import type { XmlElement } from "../xml/xml_writer.ts";
-import type { Validators } from "../../rules/preconditions.ts";
 import { requireVersion } from "./get_object.ts";
-import { refuseUnsupported } from "../object_headers.ts";
 import { currentValidators, writeCondition } from "./put_object.ts";
 
 /** The most keys of one call (Amazon's limit). */

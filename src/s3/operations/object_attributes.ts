@@ -1,8 +1,8 @@
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
 import { EMPTY_TAG, entityTag, partCount } from "../entity_tag.ts";
-import { MAX_ENTRIES } from "../parameters.ts";
 import { checksumElements, partAlgorithm } from "../object_checksum.ts";
 import type { Operation } from "../operation.ts";
+import { MAX_ENTRIES } from "../parameters.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
 import { concat } from "@std/bytes/concat";
+import { Buffer } from "node:buffer";
 import { type BodyLimits, readBody } from "../../http/body.ts";
 import { KIB } from "../../rules/units.ts";
 import type { Verified } from "../auth/signature.ts";

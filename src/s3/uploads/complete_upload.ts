@@ -1,15 +1,15 @@
-import { createHash } from "node:crypto";
 import { decodeBase64, encodeBase64 } from "@std/encoding/base64";
 import { encodeHex } from "@std/encoding/hex";
+import { createHash } from "node:crypto";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import { MIB } from "../../rules/units.ts";
 import type { ObjectChecksum, UploadSession } from "../../store/engine/records.ts";
 import type { StoredPart } from "../../store/uploads/parts.ts";
-import { combineCrc, createChecksum } from "../payload/checksum.ts";
 import { entityTag } from "../entity_tag.ts";
-import type { Operation } from "../operation.ts";
 import { checksumElements } from "../object_checksum.ts";
+import type { Operation } from "../operation.ts";
 import { refusedWrite, writeCondition } from "../operations/put_object.ts";
+import { combineCrc, createChecksum } from "../payload/checksum.ts";
 import {
   MAX_OBJECT,
   placeOf,
