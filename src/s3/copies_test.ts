@@ -30,7 +30,7 @@ async function checksumsOf(bench: S3Bench, key: string, query = ""): Promise<unk
   return Object.fromEntries(sent.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 
-Deno.test("Copies keep metadata, or replace it, also on themselves", () =>
+Deno.test("A copy keeps the metadata of its source or replaces it, also in place", () =>
   S3Bench.use(async (bench) => {
     await bench.send("PUT", "/photos/a", {
       body: "hello",

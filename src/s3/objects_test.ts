@@ -94,7 +94,7 @@ Deno.test("Writes may require what they replace", () =>
     assertEquals(await put({ "if-match": `"${md5("new")}"` }), 200);
   }));
 
-Deno.test("A file that came by the drive API is an object, whose tag is no MD5", () =>
+Deno.test("A file that was stored by the drive API is an object, whose entity tag is no MD5", () =>
   S3Bench.use(async (bench) => {
     const place = { project: "p", drive: "photos", name: "a" };
     const body = async function* () {
@@ -112,7 +112,7 @@ Deno.test("A file that came by the drive API is an object, whose tag is no MD5",
     assertEquals((await bench.send("PUT", "/photos/a", { body: "new", headers })).status, 200);
   }));
 
-Deno.test("What an altered body or a wrong digest says is refused, and nothing is stored", () =>
+Deno.test("Altered bodies, wrong digests and unsupported headers are refused, and nothing is stored", () =>
   S3Bench.use(async (bench) => {
     const wrong: { headers: Record<string, string>; code: string }[] = [
       { headers: { "x-amz-content-sha256": "0".repeat(64) }, code: "XAmzContentSHA256Mismatch" },
@@ -145,7 +145,7 @@ Deno.test("Keys that end with a slash are folder markers", () =>
     assertEquals(await bench.fail("GET", "/photos/trip/"), "NoSuchKey");
   }));
 
-Deno.test("Many objects are deleted in one call, and what fails is told", () =>
+Deno.test("Many objects are deleted in one call, and failures are listed", () =>
   S3Bench.use(async (bench) => {
     for (const name of ["a", "b", "c"]) await bench.send("PUT", `/photos/${name}`, { body: name });
     const body = "<Delete><Object><Key>a</Key></Object><Object><Key>none</Key></Object>" +

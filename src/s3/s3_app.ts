@@ -85,13 +85,13 @@ export function createS3App(
 /** A signature in a header or in the query. */
 const SIGNATURE = /Signature=([^&,\s]+)/g;
 
-/** Returns the signatures of a request: with one in the query, everyone can repeat the request for some time. */
+/** Returns the signatures of a request. They are secrets: anyone can repeat a request with one while it is valid. */
 function signaturesIn({ url, headers }: Request): string[] {
   const text = `${url} ${headers.get("authorization") ?? ""}`;
   return [...text.matchAll(SIGNATURE)].map(([, signature = ""]) => signature);
 }
 
-/** The response to what arrives at the port of S3 and never becomes a request. */
+/** The response to bytes at the port of S3 that are no valid HTTP request. */
 export function refuse(error: HttpError, requestId: string): Response {
   return errorResponse(toS3Error(error), "", requestId);
 }

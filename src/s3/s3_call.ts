@@ -86,7 +86,7 @@ export async function requireBucket(
   if (!await store.buckets.exists(project, bucket)) throw s3Errors.noSuchBucket(bucket);
 }
 
-/** The error for a key without an object: also tells if there is no bucket. */
+/** The error for a key without an object: `NoSuchKey`, or `NoSuchBucket` if its bucket does not exist either. */
 export async function absentError(call: S3Call, deps: S3Deps): Promise<S3Error> {
   const exists = await deps.store.buckets.exists(call.project, call.bucket);
   return exists ? s3Errors.noSuchKey(call.key) : s3Errors.noSuchBucket(call.bucket);
@@ -130,12 +130,12 @@ export async function storeBody<T>(
   });
 }
 
-/** Memory for a body as text and for what is read from it, in bytes for each of its own. */
+/** Bytes of memory for each byte of a body: for its text, and for what is parsed from it. */
 const TEXT_MEMORY = 3;
 
 /**
- * Passes the body of a request to `use` as text, and checks its digests before. A body can take long, so the access key
- * is checked again as well. Memory is held until `use` is done.
+ * Checks the digests of a request's body and passes it to `use` as text. A body can take long, so the access key is
+ * checked again as well. Memory is held until `use` is done.
  *
  * @throws {S3Error}
  */
@@ -180,7 +180,7 @@ function decode(bytes: Uint8Array): string {
  * @param options.root The name of its root.
  * @param options.maxElements The most elements that it may have.
  * @param parse Returns what the document says; it may throw `BadXml`.
- * @throws {S3Error} if it is no such document.
+ * @throws {S3Error} if it is another document.
  */
 export async function withDocument<D, T>(
   call: S3Call,

@@ -59,12 +59,12 @@ test("a bucket with objects is not deleted", async (bench) => {
   assertEquals(await bench.text("key"), "text");
 });
 
-test("one's own bucket is not created again", async ({ s3, bucket: Bucket }) => {
+test("an own bucket is not created again", async ({ s3, bucket: Bucket }) => {
   const again = s3.send(new CreateBucketCommand({ Bucket }));
   await assertRefusal(again, 409, "BucketAlreadyOwnedByYou");
 });
 
-test("names of buckets have the form of names of hosts", async ({ s3 }) => {
+test("bucket names have the form of host names", async ({ s3 }) => {
   for (const Bucket of ["ab", "Upper", "under_score", "-dash", "dash-", "a..b", "x".repeat(64)]) {
     const call = s3.send(new CreateBucketCommand({ Bucket }));
     await assertRefusal(call, 400, "InvalidBucketName");
@@ -128,7 +128,7 @@ async function putSource(bench: S3Bench): Promise<string> {
   });
 }
 
-test("a copy has the bytes and everything that is known of them", async (bench) => {
+test("a copy has the bytes, tag and metadata of its source", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   const etag = await putSource(bench);
   const other = await bench.newBucket();
@@ -200,7 +200,7 @@ test("large objects are copied", async (bench) => {
   assertSameBytes(await bench.get("copy"), bytes);
 });
 
-test("the bucket is in the name of the host", async ({ site }) => {
+test("the bucket is in the host name", async ({ site }) => {
   if (site.transport !== "https") return;
   const s3 = sdkClient(site, { isHosted: true });
   const Bucket = HOST_BUCKET;

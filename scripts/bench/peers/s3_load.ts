@@ -12,13 +12,13 @@ import {
 import type { S3Access } from "./peer.ts";
 import { nameOf } from "./template.ts";
 
-/** Requests of S3 to a server, each connection's next one as soon as its last is answered. */
+/** S3 requests to a server. Each connection sends its next request when the last one is answered. */
 export interface S3Load {
   access: S3Access;
   method: "GET" | "PUT";
-  /** `{n}` stands for the name of a new object. Otherwise all requests are the same. */
+  /** `{n}` stands for the name of a new object. Without it, all requests are the same. */
   target: string;
-  /** The number from which new names go on. */
+  /** The number of the first new name. */
   from: number;
   body?: Uint8Array<ArrayBuffer>;
   connections: number;
@@ -40,7 +40,7 @@ export async function runLoad(scope: Scope, load: PeerLoad | S3Load): Promise<Pe
   return "access" in load ? await runS3Load(scope, load) : await runPeerLoad(scope, load);
 }
 
-/** Sends a load with wrk. The requests are signed before: their signatures hold for some minutes. */
+/** Sends a load with wrk. The requests are signed in advance: signatures are valid for some minutes. */
 async function runS3Load(scope: Scope, load: S3Load): Promise<PeerLoadResult> {
   const { access: { origin }, connections, seconds, body } = load;
   const folder = await scope.makeFolder();
@@ -86,7 +86,7 @@ export function signedHeads(load: S3Load, time: Date): string[] {
   });
 }
 
-/** The Lua script that sends the requests. One that never changes is made once. */
+/** The Lua script that sends the requests. A request that never changes is built once. */
 export function s3Script(count: number, { heads, body }: S3ScriptFiles): string {
   const next = count === 1
     ? `  local fixed = heads[1] .. body

@@ -28,7 +28,7 @@ export interface SignedParts {
   query?: string;
   headers?: Record<string, string>;
   scope?: string;
-  /** Names in the place of all headers. */
+  /** The names of the signed headers; all headers unless given. */
   signedHeaders?: string;
 }
 

@@ -38,7 +38,7 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
   if (isSame && !replaces) {
     throw new S3Error(
       "InvalidRequest",
-      "An object can be copied onto itself only with another metadata: send x-amz-metadata-directive: REPLACE",
+      "An object can be copied onto itself only with other metadata: send x-amz-metadata-directive: REPLACE",
     );
   }
   const described = describeObject(headers, key);
@@ -165,7 +165,7 @@ export function sourceOf({ headers, project, rights }: S3Call): Place {
   }
   let source: string;
   try {
-    // A plus is itself here: the header is the path of a URL.
+    // A plus is not a space here: the header is the path of a URL.
     source = decodeURIComponent(path.replace(/^\//, ""));
   } catch {
     throw malformed("it is not percent-encoded UTF-8");
@@ -191,7 +191,7 @@ export async function absentSource(
 }
 
 /**
- * Returns what the conditions on the source say about its present version. Where two of them are given, the entity tag
+ * Returns a function that evaluates the conditions on the source. If an entity tag and a date are given, the entity tag
  * decides ("CopyObject" in Amazon's API reference).
  */
 export function sourceCondition(headers: Headers): (current: Validators | undefined) => boolean {

@@ -22,7 +22,7 @@ import { currentValidators, writeCondition } from "./put_object.ts";
 /** The most keys of one call (Amazon's limit). */
 const MAX_KEYS = 1000;
 
-/** Elements of an `Object`: itself, and at most so many in it. */
+/** The most elements of an `Object`, including itself. */
 const OBJECT_ELEMENTS = 6;
 
 /** The condition of a deletion; `undefined` if there is none. */
@@ -134,7 +134,7 @@ function targetsOf(document: XmlNode): { targets: Target[]; isQuiet: boolean } {
   return { targets, isQuiet: childText(document, "Quiet") === "true" };
 }
 
-/** Returns the element that tells of the outcome. Defects are reported. */
+/** Deletes a key. Returns the element of the response with the outcome. Defects are reported. */
 async function deleteTarget(
   call: S3Call,
   deps: S3Deps,

@@ -96,7 +96,7 @@ async function partsElement(
   ]];
 }
 
-/** A number from 0 on in a header; 0 without it. @throws {S3Error} */
+/** Returns the number in a header, 0 or more; 0 without it. @throws {S3Error} */
 function numberHeader(headers: Headers, name: string): number {
   const text = headers.get(name) ?? "0";
   if (/^\d{1,10}$/.test(text)) return Number(text);

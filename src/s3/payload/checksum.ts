@@ -122,7 +122,7 @@ export function combineCrc(algorithm: CrcAlgorithm, parts: Iterable<CrcPart>): s
   let shift: Halves | undefined;
   let shiftedSize: number | undefined;
   for (const { value, size } of parts) {
-    // All parts but the last are mostly of one size.
+    // All parts but the last usually have the same size.
     if (shift === undefined || size !== shiftedSize) shift = crcShift(size, polynomial);
     shiftedSize = size;
     const bytes = Buffer.from(value, "base64");

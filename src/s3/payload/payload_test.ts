@@ -224,7 +224,7 @@ Deno.test("a payload cannot be finished before its end or with another length", 
   finish({ size: 5, sha256 });
 });
 
-Deno.test("aws-chunked is not of the object's encoding", () => {
+Deno.test("aws-chunked is not part of the object's encoding", () => {
   assertEquals(objectEncoding(null), undefined);
   assertEquals(objectEncoding("aws-chunked"), undefined);
   assertEquals(objectEncoding("AWS-Chunked, gzip"), "gzip");

@@ -75,7 +75,7 @@ const listUploads: Operation = {
   },
 };
 
-/** An upload, or what several have in common. */
+/** An upload, or the common prefix of several. */
 type UploadEntry = { name: string; upload?: ListedUpload };
 
 interface UploadPage {

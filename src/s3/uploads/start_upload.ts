@@ -44,7 +44,7 @@ const createUpload: Operation = {
   },
 };
 
-/** The checksum that the parts will have, and how that of the object is made of theirs. @throws {S3Error} */
+/** Returns the checksum algorithm of the parts, and the type of the object's checksum. @throws {S3Error} */
 function chosenChecksum(headers: Headers): UploadSession["checksum"] {
   const algorithm = chosenAlgorithm(headers);
   const type = headers.get("x-amz-checksum-type")?.toUpperCase();

@@ -76,7 +76,7 @@ export class S3KeyStore {
    * back does not revive it.
    */
   async find(accessKeyId: string): Promise<FoundS3Key | undefined> {
-    // Anyone may send an id: no other text becomes a key of the store.
+    // Anyone may send any text: only a valid id is looked up.
     if (!isAccessKeyId(accessKeyId)) return undefined;
     const found = await this.#parts.projects.findOwned(this.#cache, accessKeyId);
     if (found === undefined) return undefined;

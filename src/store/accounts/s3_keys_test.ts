@@ -241,7 +241,7 @@ function processWith(
 }
 
 testOnAll(
-  "Without the key of the encryption S3 keys are unknown, listed and revocable",
+  "Without the encryption key, S3 keys are refused, but can be listed and revoked",
   async (bench) => {
     const made = [await makeKey(bench), await makeKey(bench)];
     for (const byte of [undefined, 8]) {
@@ -267,7 +267,7 @@ testOnAll(
   },
 );
 
-testOnAll("The record of an S3 key opens nothing in another place", async (bench) => {
+testOnAll("The record of an S3 key is useless under another id or project", async (bench) => {
   const { db, store } = bench;
   await store.projects.create("q", undefined);
   const [one, two] = [await makeKey(bench), await makeKey(bench)];

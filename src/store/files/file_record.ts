@@ -68,7 +68,7 @@ export function newRecord(
   };
 }
 
-/** What a file says about itself beside its bytes. */
+/** The description of a file. */
 export interface FileDescription {
   type: string;
   object?: ObjectMetadata | undefined;
@@ -99,7 +99,7 @@ export function redescribedRecord(
 /**
  * Returns the record of a copy, which does not expire. It is created now, also in place of a file.
  *
- * @param replace What it says about itself, if that is not what its source says.
+ * @param replace Its description, unless it keeps that of its source.
  */
 export function copiedRecord(
   { version: _, created: _c, modified: _m, expires: _e, sameSecond: _s, ...kept }: FileRecord,

@@ -79,7 +79,7 @@ function invalidKey(
   message: string,
 ): Problem {
   const operation = new Operation().check(key, versionstamp);
-  // A time that is none has no entries in the journal.
+  // An invalid time has no entries in the journal.
   const { expires: _, ...record } = value;
   deleteProjectKey(operation, String(key[1]), record);
   return indexProblem(message, operation, "The key was removed", value.project);
@@ -149,7 +149,7 @@ function* s3KeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Genera
     if (!snapshot.has(keys.project(project))) {
       yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
     } else if (!areKeyLimits(value)) {
-      // A time that is none has no entries in the journal.
+      // An invalid time has no entries in the journal.
       deleteS3Key(operation, { project, id });
       const message = `${label} has limits that make no sense`;
       yield indexProblem(message, operation, "The key was removed", project);
