@@ -27,6 +27,7 @@ import {
   PutObjectTaggingCommand,
 } from "@aws-sdk/client-s3";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { createHash } from "node:crypto";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { assertRefusal, S3Bench, sdkClient, sdkSuite } from "./support/sdk.ts";
 import { HOST_BUCKET } from "./support/site.ts";
@@ -170,6 +171,24 @@ test("a copy may have other metadata", async (bench) => {
     assertEquals(new TextDecoder().decode(await bench.get(Key)), "text");
   }
   await assertRefusal(copy(SOURCE, {}), 400, "InvalidRequest");
+});
+
+test("a copy gets a checksum of another algorithm", async (bench) => {
+  const { s3, bucket: Bucket } = bench;
+  await putSource(bench);
+  const sha256 = createHash("sha256").update("text").digest("base64");
+  const target = { Bucket, Key: "copy" };
+  const { CopyObjectResult } = await s3.send(
+    new CopyObjectCommand({
+      ...target,
+      CopySource: sourceIn(Bucket),
+      ChecksumAlgorithm: "SHA256",
+    }),
+  );
+  assertEquals(CopyObjectResult?.ChecksumSHA256, sha256);
+  const head = await s3.send(new HeadObjectCommand({ ...target, ChecksumMode: "ENABLED" }));
+  assertEquals([head.ChecksumSHA256, head.ChecksumType], [sha256, "FULL_OBJECT"]);
+  assertEquals([head.ChecksumCRC32, head.Metadata], [undefined, { kept: "yes" }]);
 });
 
 test("conditions guard a copy", async (bench) => {
