@@ -39,19 +39,28 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       find: "return (await this.find(hash))?.project === project;",
       replace: "return (await this.find(hash))?.project !== project.slice(0, 0);",
     },
-    { find: "operation.delete(keys.projectKey(hash)).delete(", replace: "operation.delete(" },
   ]),
   ...mutantsOf("src/store/accounts/project_keys.ts", ["src/store/accounts/key_limits_test.ts"], [
-    { find: "return expires <= now;", replace: "return expires < now;" },
     {
       find: "await this.#expire(hash, key);\n      return undefined;",
       replace: "return undefined;",
     },
-    { find: "if (now >= key.lastUsed + HOUR)", replace: "if (now > key.lastUsed)" },
+    {
+      find: "if (by !== undefined && !opens(maker.value, project)) throw",
+      replace: "if (by !== undefined && maker.value === null) throw",
+    },
+  ]),
+  ...mutantsOf("src/store/accounts/key_entries.ts", ["src/store/accounts/key_limits_test.ts"], [
+    { find: "return expires <= now;", replace: "return expires < now;" },
+    { find: "if (now < key.lastUsed + HOUR)", replace: "if (now <= key.lastUsed)" },
     { find: "key.lastUsed = now - now % HOUR;", replace: "key.lastUsed = now;" },
     {
-      find: "new Operation().check(keys.projectKey(hash), key.versionstamp)\n",
-      replace: "new Operation()\n",
+      find: "new Operation().check(record, key.versionstamp)\n",
+      replace: "new Operation().check([...record, 0], null)\n",
+    },
+    {
+      find: "operation.delete(record).delete(use)",
+      replace: "operation.delete([...record, 0]).delete(use)",
     },
     {
       find: ".check(use, key.useVersionstamp);",
@@ -59,12 +68,8 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       why: "Processes that look up a key at the same moment would store the same hour, once each.",
     },
     {
-      find: "if (by !== undefined && !opens(maker.value, project)) throw",
-      replace: "if (by !== undefined && maker.value === null) throw",
-    },
-    {
-      find: "for (const id of Object.values(journalIds(hash))) operation",
-      replace: "for (const id of Object.values(journalIds(hash)).slice(1)) operation",
+      find: "for (const each of Object.values(journalIds(id))) operation",
+      replace: "for (const each of Object.values(journalIds(id)).slice(1)) operation",
     },
   ]),
   ...mutantsOf("src/store/accounts/s3_keys.ts", ["src/store/accounts/s3_keys_test.ts"], [
@@ -76,12 +81,11 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       find: "if (isFound && !within.coversScope(new Rights(key.value)))",
       replace: "if (isFound && within.permissions.length === 0)",
     },
-    { find: "return expires <= now;", replace: "return expires < now;" },
-    { find: "this.#reported.add(error.message);", replace: "" },
     {
-      find: "if (by !== undefined && !opens(maker.value, project)) throw",
-      replace: "if (by !== undefined && maker.value === null && !opens(null, project)) throw",
+      find: "await startCreation(this.#db, project, by)",
+      replace: "await startCreation(this.#db, project, by && undefined)",
     },
+    { find: "this.#reported.add(error.message);", replace: "" },
   ]),
   ...mutantsOf("src/store/accounts/s3_secrets.ts", ["src/store/accounts/s3_secrets_test.ts"], [
     {
@@ -94,14 +98,17 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
     },
     { find: "if (!this.#isOurs) return await this.read();", replace: "" },
   ]),
-  ...mutantsOf("src/store/accounts/sessions.ts", ["src/store/accounts/sessions_test.ts"], [
+  ...mutantsOf("src/store/sessions/app_sessions.ts", ["src/store/sessions/app_sessions_test.ts"], [
     { find: "if (session.expires <= Date.now())", replace: "if (session.expires <= 0)" },
     {
       find: "key?.project !== project ||",
       replace: "key === undefined ||",
       why: "`start` has checked the project of the key, and a key never gets another project.",
     },
-    { find: "!opens(key.value, project))", replace: "key.value === null)" },
+    {
+      find: "!opens(key.value, project))",
+      replace: "key.value === null && !opens(key.value, project))",
+    },
     {
       find: "await this.#delete(hash);\n    this.#revocations.notify();",
       replace: 'await this.#delete(hash);\n    if (hash === "") this.#revocations.notify();',

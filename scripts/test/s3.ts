@@ -1,20 +1,20 @@
 /**
- * Runs the tests with clients of S3: `deno task test:s3`. Takes the programs of the PATH; what Python can install and the
- * PATH has not goes into a virtual environment of the moment.
+ * Runs the tests with S3 clients: `deno task test:s3`. If the AWS CLI or boto3 is missing or too old, both are installed
+ * in a temporary virtual environment. Other programs are taken from the PATH.
  *
  * @module
  */
 import { print } from "../package/command_line.ts";
 import { runTests, testFiles } from "./runner.ts";
 
-/** What is installed: the first versions of these lines send checksums by themselves, as all later ones do. */
+/** Packages for the virtual environment. These versions send checksums by default. */
 const PACKAGES = ["awscli==1.46.3", "boto3==1.44.5"];
 
-/** What boto3 has to be at least to do so. */
+/** Fails unless boto3 is at least 1.36, the first version that sends checksums by default. */
 const NEEDED =
   "import boto3, sys; sys.exit(tuple(map(int, boto3.__version__.split('.')[:2])) < (1, 36))";
 
-/** Uploads of many megabytes at the same time do not get quicker with more files at once. */
+/** Test files that run at once. More would not be faster, as they upload many megabytes. */
 const JOBS = 2;
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
@@ -41,7 +41,7 @@ async function install(folder: string): Promise<boolean> {
   return isInstalled;
 }
 
-/** Whether a program is there and ends well. */
+/** Whether a program exists and succeeds. */
 async function succeeds(program: string, args: readonly string[]): Promise<boolean> {
   try {
     const command = new Deno.Command(program, {

@@ -1,18 +1,13 @@
-import type { Pace } from "../http/body.ts";
-import type { CorsOrigins } from "../http/cors.ts";
 import type { MetricsPage } from "../http/metrics/metrics_page.ts";
-import type { TrustedProxies } from "../http/network/client_address.ts";
 import type { UpstreamRules } from "../http/network/upstream_rules.ts";
-import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import type { RequestContext, RequestKind, RequestObserver } from "../http/request_context.ts";
+import type { RequestContext, RequestKind } from "../http/request_context.ts";
 import type { StaticFiles } from "../http/responses/static_files.ts";
-import type { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import type { ServerParts } from "../http/server_parts.ts";
 import { noCredentials } from "../openapi/info.ts";
 import type { Access, OperationDescription } from "../openapi/operation.ts";
 import type { HostRules } from "../rules/hosts.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
 import type { VolumeQuery } from "../store/disk/volume.ts";
-import type { Store } from "../store/store.ts";
 
 /** The address of the gate to applications, on any host name of this server. */
 export interface GateAddress {
@@ -46,8 +41,7 @@ export interface ProgramStatus {
 }
 
 /** What the endpoints need from the program. */
-export interface Deps {
-  store: Store;
+export interface Deps extends ServerParts {
   /** The version of the server. */
   version: string;
   /** The files of the dashboard. */
@@ -68,21 +62,8 @@ export interface Deps {
   hosts: HostRules;
   /** The addresses that the gate may connect to. */
   upstreamRules: UpstreamRules;
-  corsOrigins: CorsOrigins;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;
-  /** How long a body may send no byte and a reader may take none, in milliseconds. */
-  idleTimeout: number;
-  slots: UploadSlots;
-  /** The slowest rate of a file or a part; absent if there is no limit. */
-  uploadPace: Pace | undefined;
-  running: RunningUploads;
-  wrongKeys: WrongKeyLimiter;
-  /** Proxies whose `X-Forwarded-For` is trusted, if any. */
-  trustedProxies: TrustedProxies | undefined;
-  /** Whether the server is shutting down and accepts no new work. */
-  isDraining: () => boolean;
-  observer: RequestObserver;
   metrics: Pick<MetricsPage, "render">;
   /** SHA-256 of the token for metrics, if there is one. The administrator's token is accepted as well. */
   metricsToken: string | undefined;
@@ -90,8 +71,6 @@ export interface Deps {
     /** Whether the store can be used. */
     isReady(): Promise<boolean>;
   };
-  /** Reports defects and damage, with the id of the request. */
-  onError: (error: unknown, requestId: string) => void;
 }
 
 /** A request whose route is known, but whose sender has not been authenticated. */

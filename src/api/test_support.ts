@@ -1,10 +1,7 @@
 import { AllowedUpstreams, UpstreamRules } from "../http/network/upstream_rules.ts";
-import { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import { RequestObserver } from "../http/request_context.ts";
 import { Query } from "../http/request_target.ts";
 import { StaticFiles } from "../http/responses/static_files.ts";
-import { someContext } from "../http/test_support.ts";
-import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import { someContext, testParts } from "../http/test_support.ts";
 import { HostRules } from "../rules/hosts.ts";
 import { Rights } from "../rules/rights.ts";
 import type { Store } from "../store/store.ts";
@@ -14,7 +11,7 @@ import type { Deps, RoutedRequest } from "./endpoint.ts";
 /** A server's dependencies on this store, with defaults for everything else. */
 export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
   return {
-    store,
+    ...testParts(store),
     version: "0.0.0",
     dashboard: StaticFiles.of(new Map()),
     volume: () => Promise.resolve(undefined),
@@ -32,20 +29,10 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
     s3: () => undefined,
     hosts: await HostRules.load({ own: [], gate: [] }),
     upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
-    corsOrigins: "*",
     failedReasons: false,
-    idleTimeout: 60_000,
-    slots: new UploadSlots({ max: 64, maxWait: 60_000 }),
-    uploadPace: undefined,
-    running: new RunningUploads(),
-    wrongKeys: new WrongKeyLimiter(),
-    trustedProxies: undefined,
-    isDraining: () => false,
-    observer: new RequestObserver({ begin() {}, end() {} }),
     metrics: { render: () => Promise.resolve("") },
     metricsToken: undefined,
     readiness: { isReady: () => Promise.resolve(true) },
-    onError: () => {},
     ...own,
   };
 }

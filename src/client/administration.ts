@@ -73,16 +73,10 @@ export interface NewProjectKey {
 }
 
 /** An S3 key without its secret. */
-export interface S3KeyInfo {
+export interface S3KeyInfo extends Omit<ProjectKeyInfo, "prefix" | "name_prefix"> {
   access_key_id: string;
-  name: string | null;
-  permissions: readonly string[];
-  /** `null` for all. */
-  drives: readonly string[] | null;
+  /** `null` for all names. */
   prefix: string | null;
-  created: string;
-  expires: string | null;
-  last_used: string | null;
   /** Whether the server can decrypt its secret. */
   usable: boolean;
 }

@@ -3,7 +3,7 @@ import { errors } from "../http/http_error.ts";
 import { joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
-import { SESSION_TIME } from "../store/accounts/sessions.ts";
+import { SESSION_TIME } from "../store/sessions/app_sessions.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { AuthorizationContext } from "./context.ts";
 import type { ClientInfo } from "./forwarded_headers.ts";

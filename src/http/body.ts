@@ -1,7 +1,7 @@
 import { errors, type HttpError } from "./http_error.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** What reads a body without a stream of the runtime, which takes longer than the rest of a small upload. */
+/** Reads a body without a stream of the runtime, which takes longer than the rest of a small upload. */
 interface BodyPieces {
   /** Returns the next bytes, or `undefined` at the end; a promise only if they have not arrived. */
   next(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
@@ -124,7 +124,7 @@ async function nextWithin(
     throw errors.incompleteBody(cause);
   };
   const next = nextOf(pieces, incomplete);
-  // What has arrived needs no timer, which would take longer than the read.
+  // Bytes that have arrived need no timer, which would take longer than the read.
   if (!(next instanceof Promise)) return next;
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const began = performance.now();

@@ -4,8 +4,8 @@ interface ReceivedRequest extends Request {
 }
 
 /**
- * Returns the headers of a request, each line for itself if the server kept them: `Headers` joins the lines of one name,
- * and the runtime takes long to iterate it.
+ * Returns the header lines of a request, as they were received if the server kept them: `Headers` joins lines of the same
+ * name, and is slow to iterate.
  */
 export function headerLines(request: ReceivedRequest): Iterable<readonly [string, string]> {
   return request.lines?.map(({ lower, value }) => [lower, value] as const) ?? request.headers;

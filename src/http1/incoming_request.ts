@@ -22,7 +22,7 @@ export class IncomingRequest extends Request {
   readonly #head: RequestHead;
   readonly #url: string;
   readonly #headers: Headers;
-  /** What reads the body, without a stream of the runtime. */
+  /** Reads the body without a stream of the runtime. */
   readonly pieces: IncomingBody | undefined;
   #aborting: AbortController | undefined;
 
@@ -42,7 +42,7 @@ export class IncomingRequest extends Request {
     return this.#url;
   }
 
-  /** The header lines as they were received: `Headers` joins those of one name, and takes long to iterate. */
+  /** The header lines as they were received: `Headers` joins those of the same name, and is slow to iterate. */
   get lines(): readonly Header[] {
     return this.#head.headers;
   }

@@ -168,7 +168,7 @@ export class HttpServer {
 }
 
 /**
- * Whether "100 Continue" is sent although there is no body to come. Without it, the clients of AWS (botocore) take the
+ * Whether "100 Continue" is sent although no body follows. Without it, AWS clients (botocore) take the
  * status of this response for that of the next one on the connection, and wait a minute for its headers.
  */
 function expectsEmptyContinue(head: RequestHead): boolean {

@@ -10,7 +10,7 @@ import { parseHttpDate } from "./dates.ts";
 export interface Validators {
   /** The entity tag without its quotes. It is a strong one. */
   etag: string;
-  /** The entity tag that S3 clients know, without its quotes; `undefined` if the file has none but `etag`. */
+  /** The entity tag for S3 clients, without quotes; `undefined` if the file has only `etag`. */
   tag: string | undefined;
   /** Milliseconds since 1970. */
   modified: number;

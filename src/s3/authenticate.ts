@@ -22,7 +22,7 @@ export interface RoutedRequest {
   query: Query;
 }
 
-/** The errors of wrong keys, which are counted. */
+/** The errors that count as wrong keys. */
 const GUESSES: readonly S3Code[] = ["InvalidAccessKeyId", "SignatureDoesNotMatch"];
 
 /**
@@ -30,7 +30,7 @@ const GUESSES: readonly S3Code[] = ["InvalidAccessKeyId", "SignatureDoesNotMatch
  *
  * @param verify Checks the signature with the secrets that it looks up.
  * @throws {S3Error}
- * @throws {HttpError} 429 after too many wrong ones.
+ * @throws {HttpError} 429 after too many wrong keys and signatures.
  */
 export async function authenticate(
   routed: RoutedRequest,

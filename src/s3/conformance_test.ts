@@ -54,7 +54,7 @@ Deno.test("A client may say whose bucket it expects", () =>
     assertEquals(await bench.fail("PUT", "/photos/b", { headers: copy }), "AccessDenied");
   }));
 
-Deno.test("Object attributes tell the parts as the SDKs read them, also of a single part", () =>
+Deno.test("Object attributes list the parts in the form that SDKs read, also a single part", () =>
   S3Bench.use(async (bench) => {
     await putInPart(bench, "/photos/big", "hello", { "x-amz-checksum-algorithm": "CRC32" });
     await bench.send("PUT", "/photos/plain", { body: "hello" });
@@ -232,7 +232,7 @@ Deno.test("Numbers in parameters have limits", () =>
     assertEquals(await status(bench, "GET", "/", { query: "max-buckets=10000" }), 200);
   }));
 
-Deno.test("Calls about an upload of a bucket that does not exist name the bucket", () =>
+Deno.test("Calls about an upload in a bucket that does not exist get NoSuchBucket", () =>
   S3Bench.use(async (bench) => {
     const document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>x</ETag>" +
       "</Part></CompleteMultipartUpload>";

@@ -3,8 +3,8 @@ import type { FileRecord, FolderRecord } from "../store/engine/records.ts";
 import { validators } from "../store/files/file_record.ts";
 
 /**
- * Returns the entity tag of an object, without quotes: the MD5 that S3 clients expect, where it is known. Otherwise it is
- * the version of the file with a dash, by which clients know that it is no MD5.
+ * Returns the entity tag of an object, without quotes: the MD5 that S3 clients expect, if it is known. Otherwise it is the
+ * version of the file with a suffix after a dash, which tells clients that it is no MD5.
  */
 export function entityTag({ md5Tag, version }: Pick<FileRecord, "md5Tag" | "version">): string {
   return md5Tag ?? opaque(version);
@@ -15,12 +15,12 @@ export function objectValidators(record: FileRecord): Validators {
   return asObject(validators(record));
 }
 
-/** Returns the same with the entity tag of the object. */
+/** Returns the validators of a file with the entity tag of its object. */
 export function asObject(file: Validators): Validators {
   return { ...file, etag: file.tag ?? opaque(file.etag) };
 }
 
-/** Returns the same of the marker of a folder, which is an empty object. */
+/** Returns the validators of a folder's marker, which is an empty object. */
 export function markerValidators({ created }: FolderRecord): Validators {
   return { etag: EMPTY_TAG, tag: EMPTY_TAG, modified: created, dateIsStrong: false };
 }
@@ -29,7 +29,7 @@ function opaque(version: string): string {
   return `${version}-0`;
 }
 
-/** Of how many parts an object is; `undefined` of one that was not sent in parts. */
+/** Returns the number of parts of an object; `undefined` if it was not sent in parts. */
 export function partCount({ md5Tag, layout }: FileRecord): number | undefined {
   if (layout.kind === "manifest") return layout.parts;
   return md5Tag?.endsWith("-1") === true ? 1 : undefined;

@@ -47,5 +47,5 @@ export function toS3Error(error: unknown): S3Error {
   return new S3Error(code, message, {}, error instanceof HttpError ? cause : error, headers);
 }
 
-/** How the sentences on missing rights begin, which are written for the drive API. */
+/** The beginning of messages on missing rights, which are written for the drive API. */
 const OF_DRIVE_API = /^The key in X-Api-Key/;

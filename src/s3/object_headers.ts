@@ -1,11 +1,11 @@
 /**
- * What S3 keeps with an object besides its bytes: in the headers of requests and responses.
+ * The description of an object in the headers of requests and responses: content type, kept headers and user metadata.
  *
  * @module
  */
-import { contentTypeOf, contentTypeProblem, namedContentType } from "../rules/content_type.ts";
 import { ResponseHeaders } from "../http/responses/http_response.ts";
 import { secureFile } from "../http/responses/send_file.ts";
+import { contentTypeOf, contentTypeProblem, namedContentType } from "../rules/content_type.ts";
 import type { FileRecord, ObjectChecksum, ObjectMetadata } from "../store/engine/records.ts";
 import { entityTag } from "./entity_tag.ts";
 import { checksumHeaders } from "./object_checksum.ts";
@@ -35,7 +35,7 @@ export interface ObjectDescription {
   object: ObjectMetadata | undefined;
 }
 
-/** Reads it from the headers of a request, or from the fields of a form. @throws {S3Error} if it is too large. */
+/** Reads the description of an object from the headers of a request, or from the fields of a form. @throws {S3Error} if it is too large. */
 export function describeObject(headers: Headers, key: string): ObjectDescription {
   const type = namedContentType(headers.get("content-type")) ?? contentTypeOf(key);
   const problem = contentTypeProblem(type);
@@ -104,7 +104,7 @@ export function objectHeaders(record: FileRecord, checksum: ObjectChecksum | und
   return headers;
 }
 
-/** What the server does not do: a request that asks for it must not seem to have succeeded. */
+/** Features that the server does not have. A request that asks for one is refused, as it must not seem to succeed. */
 const UNSUPPORTED: readonly { header: string; what: string; allowed?: readonly string[] }[] = [
   { header: "x-amz-server-side-encryption", what: "encryption at rest" },
   { header: "x-amz-server-side-encryption-aws-kms-key-id", what: "encryption at rest" },
@@ -145,7 +145,7 @@ export function refuseUnsupported(headers: Headers): void {
   }
 }
 
-/** The headers of a response that a signed request may replace, by the parameter that does. */
+/** The response headers that a signed request may replace, each with its parameter. */
 const OVERRIDES: readonly (readonly [parameter: string, header: string])[] = [
   ["response-content-type", "Content-Type"],
   ["response-content-language", "Content-Language"],

@@ -16,7 +16,7 @@ export interface Operation {
   parameter?: string;
   /** A header that selects it. */
   header?: string;
-  /** The permissions that it needs. Names, and other buckets than the one it is about, are its own to check. */
+  /** The permissions that it needs. `handle` checks names, and buckets other than that of the request. */
   permissions: readonly Permission[];
   /** How its requests are counted while they run; `other` if absent. */
   kind?: RequestKind;
@@ -38,7 +38,7 @@ interface Selecting {
 }
 
 /**
- * Returns the operation of a request: of those that fit, the one that more parameters and headers select. `HEAD` without
+ * Returns the operation of a request: of those that match, the one with the most selectors. `HEAD` without
  * an operation of its own is answered like `GET`.
  */
 export function findOperation(

@@ -12,14 +12,14 @@ export const MAX_ENTRIES = 1000;
 /** Estimated memory for an entry with a name of common length, read and written, in bytes. */
 export const ENTRY_MEMORY = 1024;
 
-/** A number from 0 on in a parameter; `absent` without it. @throws {S3Error} */
+/** Returns the number in a parameter, 0 or more; `absent` without it. @throws {S3Error} */
 export function numberParameter(query: Query, name: string, absent: number): number {
   const text = query.one(name) || String(absent);
   if (/^\d{1,10}$/.test(text)) return Number(text);
   throw s3Errors.badArgument(name, text, "it must be a whole number");
 }
 
-/** A number from 1 to `max` in a parameter; `undefined` without it. @throws {S3Error} */
+/** Returns the number in a parameter, 1 to `max`; `undefined` without it. @throws {S3Error} */
 export function positiveParameter(query: Query, name: string, max: number): number | undefined {
   const text = query.one(name);
   if (text === undefined) return undefined;

@@ -2,7 +2,7 @@ import { hostnameOf } from "../rules/hosts.ts";
 import { byteLength, driveNameProblem, MAX_FILE_NAME } from "../rules/names.ts";
 import { S3Error } from "./s3_error.ts";
 
-/** What a request is about: nothing of either is all buckets, a bucket alone is that bucket. */
+/** What a request is about. Both names are empty for all buckets, and the key is empty for a bucket. */
 export interface RequestAddress {
   bucket: string;
   key: string;

@@ -10,7 +10,7 @@ import { s3Errors } from "./s3_error.ts";
 
 /**
  * Parameters that do not count as headers: those of the signature, and those about the body, which the signer does not
- * have. (SDKs put the checksum of an empty body there.)
+ * know. (SDKs put the checksum of an empty body there.)
  */
 const OWN_PARAMETERS =
   /^x-amz-(?:algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|decoded-content-length|trailer|sdk-checksum-algorithm|checksum-(?!algorithm$|mode$|type$).*)$/;

@@ -43,7 +43,7 @@ Deno.test("A key that is revoked while a list of deletions arrives deletes nothi
     assertEquals(await bench.fail("GET", "/photos/a"), "NoSuchKey");
   }));
 
-Deno.test("A source of a copy that can be no bucket is refused", () =>
+Deno.test("A copy source with an impossible bucket name is refused", () =>
   S3Bench.use(async (bench) => {
     for (const bucket of ["a".repeat(5000), "%00", "%20", "a%0Ab"]) {
       const headers = { "x-amz-copy-source": `/${bucket}/a` };
@@ -120,7 +120,7 @@ Deno.test("A key for some names of one drive reaches no others, by no operation"
       const code = await bench.fail(method, path, { ...request, query, key });
       assertEquals(code, method === "HEAD" ? "403" : "AccessDenied", `${method} ${path} ${query}`);
     }
-    // By the id of an upload of another name, and a name of its own.
+    // The id of an upload of another name, with a name that the key is for.
     for (const method of ["GET", "DELETE"]) {
       const request = { query: `uploadId=${id}`, key };
       assertEquals(await bench.fail(method, "/photos/a/x", request), "NoSuchUpload");

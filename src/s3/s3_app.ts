@@ -1,12 +1,12 @@
 import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
 import { headerLines } from "../http/header_lines.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
-import type { HttpResponse } from "../http/responses/http_response.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { assertHost, Query } from "../http/request_target.ts";
+import type { HttpResponse } from "../http/responses/http_response.ts";
 import { observeEnd, withoutBody } from "../http/responses/sent_response.ts";
-import { SigningKeys } from "./auth/signing_key.ts";
 import { verifySignature } from "./auth/signature.ts";
+import { SigningKeys } from "./auth/signing_key.ts";
 import { authenticate, type RoutedRequest } from "./authenticate.ts";
 import { toS3Error } from "./error_mapping.ts";
 import { findOperation, levelOf, type Operation } from "./operation.ts";
@@ -85,13 +85,13 @@ export function createS3App(
 /** A signature in a header or in the query. */
 const SIGNATURE = /Signature=([^&,\s]+)/g;
 
-/** Returns the signatures of a request: with one in the query, everyone can repeat the request for some time. */
+/** Returns the signatures of a request. They are secrets: anyone can repeat a request with one while it is valid. */
 function signaturesIn({ url, headers }: Request): string[] {
   const text = `${url} ${headers.get("authorization") ?? ""}`;
   return [...text.matchAll(SIGNATURE)].map(([, signature = ""]) => signature);
 }
 
-/** The response to what arrives at the port of S3 and never becomes a request. */
+/** The response to bytes at the port of S3 that are no valid HTTP request. */
 export function refuse(error: HttpError, requestId: string): Response {
   return errorResponse(toS3Error(error), "", requestId);
 }

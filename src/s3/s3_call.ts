@@ -1,41 +1,20 @@
 import { encodeBase64 } from "@std/encoding/base64";
+import type { RequestContext } from "../http/request_context.ts";
 import type { Query } from "../http/request_target.ts";
-import type { RequestContext, RequestObserver } from "../http/request_context.ts";
-import type { Pace } from "../http/body.ts";
-import type { CorsOrigins } from "../http/cors.ts";
-import type { TrustedProxies } from "../http/network/client_address.ts";
-import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import type { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import type { ServerParts } from "../http/server_parts.ts";
 import { fileNameProblem, folderNameProblem } from "../rules/names.ts";
 import type { Rights } from "../rules/rights.ts";
 import type { Actor } from "../store/accounts/events.ts";
 import type { Place } from "../store/engine/records.ts";
-import type { Store } from "../store/store.ts";
-import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
 import type { Verified } from "./auth/signature.ts";
+import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
 import { BadXml, readXml, type XmlNode } from "./xml/xml_reader.ts";
 
 /** What the S3 API needs from the program. */
-export interface S3Deps {
-  store: Store;
+export interface S3Deps extends ServerParts {
   /** The domain under which buckets have host names, in lower case; absent if there is none. */
   domain: string | undefined;
-  corsOrigins: CorsOrigins;
-  /** How long a body may send no byte and a reader may take none, in milliseconds. */
-  idleTimeout: number;
-  slots: UploadSlots;
-  /** The slowest rate of a body; absent if there is no limit. */
-  uploadPace: Pace | undefined;
-  running: RunningUploads;
-  wrongKeys: WrongKeyLimiter;
-  /** Proxies whose `X-Forwarded-For` is trusted, if any. */
-  trustedProxies: TrustedProxies | undefined;
-  /** Whether the server is shutting down and accepts no new work. */
-  isDraining: () => boolean;
-  observer: RequestObserver;
-  /** Reports defects and damage, with the id of the request. */
-  onError: (error: unknown, requestId: string) => void;
 }
 
 /** A request whose signature is valid. */
@@ -107,7 +86,7 @@ export async function requireBucket(
   if (!await store.buckets.exists(project, bucket)) throw s3Errors.noSuchBucket(bucket);
 }
 
-/** The error for a key without an object: also tells if there is no bucket. */
+/** The error for a key without an object: `NoSuchKey`, or `NoSuchBucket` if its bucket does not exist either. */
 export async function absentError(call: S3Call, deps: S3Deps): Promise<S3Error> {
   const exists = await deps.store.buckets.exists(call.project, call.bucket);
   return exists ? s3Errors.noSuchKey(call.key) : s3Errors.noSuchBucket(call.bucket);
@@ -151,12 +130,12 @@ export async function storeBody<T>(
   });
 }
 
-/** Memory for a body as text and for what is read from it, in bytes for each of its own. */
+/** Bytes of memory for each byte of a body: for its text, and for what is parsed from it. */
 const TEXT_MEMORY = 3;
 
 /**
- * Passes the body of a request to `use` as text, and checks its digests before. A body can take long, so the access key
- * is checked again as well. Memory is held until `use` is done.
+ * Checks the digests of a request's body and passes it to `use` as text. A body can take long, so the access key is
+ * checked again as well. Memory is held until `use` is done.
  *
  * @throws {S3Error}
  */
@@ -201,7 +180,7 @@ function decode(bytes: Uint8Array): string {
  * @param options.root The name of its root.
  * @param options.maxElements The most elements that it may have.
  * @param parse Returns what the document says; it may throw `BadXml`.
- * @throws {S3Error} if it is no such document.
+ * @throws {S3Error} if it is another document.
  */
 export async function withDocument<D, T>(
   call: S3Call,

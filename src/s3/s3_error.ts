@@ -63,7 +63,7 @@ const S3_STATUS = {
   XAmzContentSHA256Mismatch: 400,
 } as const satisfies Record<string, number>;
 
-/** The code of an error, which client libraries decide by. */
+/** The code of an error, by which client libraries decide what to do. */
 export type S3Code = keyof typeof S3_STATUS;
 
 /** An error response of the S3 interface. */

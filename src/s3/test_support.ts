@@ -1,10 +1,8 @@
-import { openMemoryDatabase } from "../store/engine/database.ts";
-import { addProject, S3_SECRET_KEY } from "../store/testing/stores.ts";
-import { Store } from "../store/store.ts";
-import { RequestObserver } from "../http/request_context.ts";
-import { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import { testParts } from "../http/test_support.ts";
 import type { KeyLimits } from "../rules/rights.ts";
+import { openMemoryDatabase } from "../store/engine/database.ts";
+import { Store } from "../store/store.ts";
+import { addProject, S3_SECRET_KEY } from "../store/testing/stores.ts";
 import { amzDate } from "./auth/amz_date.ts";
 import { canonicalRequest, parseQuery } from "./auth/canonical_request.ts";
 import { UNSIGNED_PAYLOAD } from "./auth/payload_kind.ts";
@@ -49,7 +47,9 @@ export class S3Bench {
       await addProject(db, "p");
       await store.buckets.create("p", "photos");
       const key = await newKey(store, {});
-      await work(new S3Bench(store, key, { ...testDeps(store, onError), ...own }));
+      await work(
+        new S3Bench(store, key, { ...testParts(store), domain: undefined, onError, ...own }),
+      );
     } finally {
       await store.close();
     }
@@ -109,23 +109,6 @@ async function newKey(store: Store, limits: KeyLimits): Promise<TestKey> {
   const made = await store.s3Keys.create("p", { limits });
   if (made === undefined) throw new Error("There is no project");
   return made;
-}
-
-function testDeps(store: Store, onError: (error: unknown) => void): S3Deps {
-  return {
-    store,
-    domain: undefined,
-    corsOrigins: "*",
-    idleTimeout: 60_000,
-    slots: new UploadSlots({ max: 64, maxWait: 60_000 }),
-    uploadPace: undefined,
-    running: new RunningUploads(),
-    wrongKeys: new WrongKeyLimiter(),
-    trustedProxies: undefined,
-    isDraining: () => false,
-    observer: new RequestObserver({ begin() {}, end() {} }),
-    onError,
-  };
 }
 
 /** Returns the query of a presigned request. @param query Percent-encoded parameters that are signed as well. */

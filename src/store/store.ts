@@ -10,7 +10,7 @@ import { ProjectStore } from "./accounts/projects.ts";
 import { Revocations } from "./accounts/revocations.ts";
 import { S3KeyStore } from "./accounts/s3_keys.ts";
 import { NO_S3_SECRET_KEY, S3SecretBox, type S3SecretKey } from "./accounts/s3_secrets.ts";
-import { SessionStore } from "./accounts/sessions.ts";
+import { SessionStore } from "./sessions/app_sessions.ts";
 import { SignInStore } from "./sessions/sign_ins.ts";
 import { TicketStore } from "./sessions/tickets.ts";
 import { UsageHistory } from "./accounts/usage_history.ts";

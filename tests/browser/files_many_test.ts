@@ -91,7 +91,7 @@ test("A search through many names shows its progress and its hits", async (fixtu
   await page.getByText("30 hits").waitFor();
 });
 
-test("Scrolling uses the elements of rows again, and the focus stays at its file", async (fixture) => {
+test("Scrolling reuses the elements of rows, and the focus stays on its file", async (fixture) => {
   const { page, project } = fixture;
   await putMany(project, "many", 3000, nameOf);
   await signInAsOwner(fixture);

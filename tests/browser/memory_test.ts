@@ -9,10 +9,10 @@ import { entry, openFolder } from "./support/uploads.ts";
 
 const test = suite("Memory");
 
-/** Rounds of all kinds of previews, before the measurement and within it. */
+/** Rounds before the measurement and within it. */
 const WARM_UP = 3;
 const ROUNDS = 10;
-/** What a hundred previews may leave: the browser's compiled code and its records of requests, in bytes. */
+/** Bytes that the rounds may leave: the browser's compiled code and its records of requests. */
 const MAX_GROWTH = 800_000;
 /** Nodes and listeners that may be left: the browser frees some late. */
 const MAX_LEFT = 30;
@@ -29,9 +29,9 @@ async function openDevTools({ context, page }: Fixture): Promise<CDPSession> {
   return devTools;
 }
 
-/** What is in use after everything that can be freed was freed. */
+/** Returns what is in use after garbage collection. */
 async function inUse({ page }: Fixture, devTools: CDPSession): Promise<Figures> {
-  // Timers of what has left the page end.
+  // Lets the timers of removed elements end.
   await page.waitForTimeout(500);
   for (let i = 0; i < 3; i++) await devTools.send("HeapProfiler.collectGarbage");
   const { metrics } = await devTools.send("Performance.getMetrics");
@@ -41,6 +41,21 @@ async function inUse({ page }: Fixture, devTools: CDPSession): Promise<Figures> 
     nodes: figure("Nodes"),
     listeners: figure("JSEventListeners"),
   };
+}
+
+/** Asserts that many rounds leave nothing after the first ones. */
+async function assertNoGrowth(
+  fixture: Fixture,
+  devTools: CDPSession,
+  round: () => Promise<void>,
+): Promise<void> {
+  for (let i = 0; i < WARM_UP; i++) await round();
+  const before = await inUse(fixture, devTools);
+  for (let i = 0; i < ROUNDS; i++) await round();
+  const after = await inUse(fixture, devTools);
+  assertLess(after.heap - before.heap, MAX_GROWTH);
+  assertLess(after.nodes - before.nodes, MAX_LEFT);
+  assertLess(after.listeners - before.listeners, MAX_LEFT);
 }
 
 /** Stores a file of each kind of preview. Returns their names. */
@@ -83,13 +98,7 @@ test("Previews leave nothing when they are closed.", async (fixture) => {
   const round = async () => {
     for (const name of names) await preview(fixture, name);
   };
-  for (let i = 0; i < WARM_UP; i++) await round();
-  const before = await inUse(fixture, devTools);
-  for (let i = 0; i < ROUNDS; i++) await round();
-  const after = await inUse(fixture, devTools);
-  assertLess(after.heap - before.heap, MAX_GROWTH);
-  assertLess(after.nodes - before.nodes, MAX_LEFT);
-  assertLess(after.listeners - before.listeners, MAX_LEFT);
+  await assertNoGrowth(fixture, devTools, round);
 });
 
 test("Sections and folders leave nothing, and the cache of the browser is opened once.", async (fixture) => {
@@ -114,13 +123,7 @@ test("Sections and folders leave nothing, and the cache of the browser is opened
       await openSection(page, section);
     }
   };
-  for (let i = 0; i < WARM_UP; i++) await round();
-  const before = await inUse(fixture, devTools);
-  for (let i = 0; i < ROUNDS; i++) await round();
-  const after = await inUse(fixture, devTools);
-  assertLess(after.heap - before.heap, MAX_GROWTH);
-  assertLess(after.nodes - before.nodes, MAX_LEFT);
-  assertLess(after.listeners - before.listeners, MAX_LEFT);
+  await assertNoGrowth(fixture, devTools, round);
   const opened = await page.evaluate(() => document.documentElement.dataset["opened"]);
   assertEquals(opened, "1");
 });

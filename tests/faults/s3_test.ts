@@ -83,7 +83,7 @@ class ObjectClient {
     }
   }
 
-  /** Reads an object by both ways, and parts of it. */
+  /** Reads an object over S3 and over the drive API, and parts of it. */
   async read(name: string): Promise<void> {
     const answer = await this.#s3.send("GET", name);
     const drive = await this.#drive.get(name);

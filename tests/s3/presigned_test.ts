@@ -1,15 +1,16 @@
 /**
- * Addresses and forms that the SDK for JavaScript signs beforehand, used by clients without a key.
+ * URLs and forms that the SDK for JavaScript presigns, used by clients without a key.
  *
  * @module
  */
 import {
   CopyObjectCommand,
+  CreateMultipartUploadCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   PutObjectCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { CreateMultipartUploadCommand, HeadObjectCommand } from "@aws-sdk/client-s3";
 import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -32,7 +33,7 @@ function assertCode(answer: Answer, status: number, code: string): void {
   assertStringIncludes(answer.text, `<Code>${code}</Code>`);
 }
 
-test("an address reads an object, with headers that it names", async (bench) => {
+test("a presigned URL reads an object, with headers that it names", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   const Key = "a b/é+%.txt";
   await bench.put(Key, "text", { ContentType: "text/plain" });
@@ -50,7 +51,7 @@ test("an address reads an object, with headers that it names", async (bench) => 
   assertCode(await send(bench, url, { method: "DELETE" }), 403, "SignatureDoesNotMatch");
 });
 
-test("an address stores an object", async (bench) => {
+test("a presigned URL stores an object", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   const command = new PutObjectCommand({ Bucket, Key: "key" });
   const url = await getSignedUrl(s3, command, { expiresIn: 60 });
@@ -61,7 +62,7 @@ test("an address stores an object", async (bench) => {
   assertCode(await send(bench, url), 403, "SignatureDoesNotMatch");
 });
 
-test("an address stores a part", async (bench) => {
+test("a presigned URL stores a part", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   const place = { Bucket, Key: "parts" };
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(place));
@@ -70,7 +71,7 @@ test("an address stores a part", async (bench) => {
   (await send(bench, url, { method: "PUT", body: patternBytes(100) })).expect(200);
 });
 
-test("an address stores what the command says of the object", async (bench) => {
+test("a presigned URL stores what the command says of the object", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   const place = { Bucket, Key: "described" };
   const command = new PutObjectCommand({
@@ -91,7 +92,7 @@ test("an address stores what the command says of the object", async (bench) => {
   ]);
 });
 
-test("an address copies an object", async (bench) => {
+test("a presigned URL copies an object", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   await bench.put("from", "text");
   const source = { CopySource: `${Bucket}/from` };
@@ -100,7 +101,7 @@ test("an address copies an object", async (bench) => {
   assertEquals(await bench.text("to"), "text");
 });
 
-test("an address that asks for what the server does not do stores nothing", async (bench) => {
+test("a presigned URL that asks for what the server does not do stores nothing", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   for (
     const [own, code] of [
@@ -119,7 +120,7 @@ test("an address that asks for what the server does not do stores nothing", asyn
   await assertRefusal(bench.get("refused"), 404, "NoSuchKey");
 });
 
-test("what an address signs cannot be changed", async (bench) => {
+test("a presigned URL cannot be changed", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   await bench.put("key", "text");
   await bench.put("other", "secret");
@@ -144,7 +145,7 @@ test("what an address signs cannot be changed", async (bench) => {
   assertEquals((await send(bench, url)).expect(200).text, "text");
 });
 
-test("an address expires, and is valid for a week at most", async (bench) => {
+test("a presigned URL expires, and is valid for a week at most", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   await bench.put("key", "text");
   const command = new GetObjectCommand({ Bucket, Key: "key" });

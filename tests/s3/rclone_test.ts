@@ -6,8 +6,14 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
-import { assertTree, isInstalled, programTest, runProgram } from "./support/programs.ts";
-import { sampleFolders, succeed } from "./support/programs.ts";
+import {
+  assertTree,
+  isInstalled,
+  programTest,
+  runProgram,
+  sampleFolders,
+  succeed,
+} from "./support/programs.ts";
 import type { S3Site } from "./support/site.ts";
 
 /** The remote `kv:`. */
@@ -18,7 +24,7 @@ function remote(site: S3Site): Record<string, string> {
     RCLONE_CONFIG_KV_ENDPOINT: site.endpoint,
     RCLONE_CONFIG_KV_ENV_AUTH: "true",
     ...site.authority && { RCLONE_CA_CERT: site.authority },
-    // It cannot use what other clients read.
+    // Only the other clients can use its file.
     AWS_CA_BUNDLE: "",
   };
 }
@@ -91,7 +97,7 @@ programTest("rclone", async (site, step) => {
   });
 });
 
-/** How often a state is looked at that has to come, and the milliseconds in between. */
+/** How often an expected state is polled, and the milliseconds in between. */
 const LOOKS = 100;
 const PAUSE = 100;
 

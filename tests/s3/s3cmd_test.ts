@@ -4,8 +4,7 @@
  * @module
  */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { assertTree, programTest, runProgram, sampleFolders } from "./support/programs.ts";
-import { succeed } from "./support/programs.ts";
+import { assertTree, programTest, runProgram, sampleFolders, succeed } from "./support/programs.ts";
 import type { S3Site } from "./support/site.ts";
 
 function configuration(site: S3Site): string {

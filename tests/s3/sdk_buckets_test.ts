@@ -27,6 +27,7 @@ import {
   PutObjectTaggingCommand,
 } from "@aws-sdk/client-s3";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { createHash } from "node:crypto";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { assertRefusal, S3Bench, sdkClient, sdkSuite } from "./support/sdk.ts";
 import { HOST_BUCKET } from "./support/site.ts";
@@ -59,12 +60,12 @@ test("a bucket with objects is not deleted", async (bench) => {
   assertEquals(await bench.text("key"), "text");
 });
 
-test("one's own bucket is not created again", async ({ s3, bucket: Bucket }) => {
+test("an own bucket is not created again", async ({ s3, bucket: Bucket }) => {
   const again = s3.send(new CreateBucketCommand({ Bucket }));
   await assertRefusal(again, 409, "BucketAlreadyOwnedByYou");
 });
 
-test("names of buckets have the form of names of hosts", async ({ s3 }) => {
+test("bucket names have the form of host names", async ({ s3 }) => {
   for (const Bucket of ["ab", "Upper", "under_score", "-dash", "dash-", "a..b", "x".repeat(64)]) {
     const call = s3.send(new CreateBucketCommand({ Bucket }));
     await assertRefusal(call, 400, "InvalidBucketName");
@@ -128,7 +129,7 @@ async function putSource(bench: S3Bench): Promise<string> {
   });
 }
 
-test("a copy has the bytes and everything that is known of them", async (bench) => {
+test("a copy has the bytes, tag and metadata of its source", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   const etag = await putSource(bench);
   const other = await bench.newBucket();
@@ -172,6 +173,24 @@ test("a copy may have other metadata", async (bench) => {
   await assertRefusal(copy(SOURCE, {}), 400, "InvalidRequest");
 });
 
+test("a copy gets a checksum of another algorithm", async (bench) => {
+  const { s3, bucket: Bucket } = bench;
+  await putSource(bench);
+  const sha256 = createHash("sha256").update("text").digest("base64");
+  const target = { Bucket, Key: "copy" };
+  const { CopyObjectResult } = await s3.send(
+    new CopyObjectCommand({
+      ...target,
+      CopySource: sourceIn(Bucket),
+      ChecksumAlgorithm: "SHA256",
+    }),
+  );
+  assertEquals(CopyObjectResult?.ChecksumSHA256, sha256);
+  const head = await s3.send(new HeadObjectCommand({ ...target, ChecksumMode: "ENABLED" }));
+  assertEquals([head.ChecksumSHA256, head.ChecksumType], [sha256, "FULL_OBJECT"]);
+  assertEquals([head.ChecksumCRC32, head.Metadata], [undefined, { kept: "yes" }]);
+});
+
 test("conditions guard a copy", async (bench) => {
   const { s3, bucket: Bucket } = bench;
   const etag = await putSource(bench);
@@ -200,7 +219,7 @@ test("large objects are copied", async (bench) => {
   assertSameBytes(await bench.get("copy"), bytes);
 });
 
-test("the bucket is in the name of the host", async ({ site }) => {
+test("the bucket is in the host name", async ({ site }) => {
   if (site.transport !== "https") return;
   const s3 = sdkClient(site, { isHosted: true });
   const Bucket = HOST_BUCKET;

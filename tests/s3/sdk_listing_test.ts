@@ -59,7 +59,7 @@ test("an empty bucket", async (bench) => {
   assertEquals([answer.Name, answer.MaxKeys], [bench.bucket, 1000]);
 });
 
-test("keys are in the order of their bytes, with what is known of each", async (bench) => {
+test("keys are in the order of their bytes, with size, time and entity tag", async (bench) => {
   await putAll(bench);
   const answer = await list(bench, { FetchOwner: true });
   assertEquals(keysOf(answer), KEYS);
@@ -121,7 +121,7 @@ test("a list begins after a key", async (bench) => {
   assertEquals(keysOf(await list(bench, { StartAfter: "z" })), []);
 });
 
-test("lists of version 1 go on at a marker", async (bench) => {
+test("lists of version 1 continue at a marker", async (bench) => {
   await putAll(bench);
   const { s3, bucket: Bucket } = bench;
   const first = await s3.send(new ListObjectsCommand({ Bucket, MaxKeys: 4 }));
@@ -143,7 +143,7 @@ test.unlikePeer("a page of version 1 ends at a common prefix", async (bench) => 
   assertEquals(prefixesOf(after), ["z/", "日本/"]);
 });
 
-test("names are encoded where the caller asks for it", async (bench) => {
+test("names are encoded if the caller asks for it", async (bench) => {
   await putAll(bench);
   const answer = await list(bench, { EncodingType: "url" });
   const decoded = keysOf(answer).map((key) => decodeURIComponent(key.replaceAll("+", "%20")));

@@ -130,7 +130,7 @@ test("a single part of an object is read by its number", async (bench) => {
   await assertRefusal(s3.send(beyond), 416, "InvalidPartNumber");
 });
 
-test("an object made at once is its own part number 1", async (bench) => {
+test("an object that was sent at once has itself as part 1", async (bench) => {
   await bench.put("single", "text");
   const { bucket: Bucket, s3 } = bench;
   const one = await s3.send(new GetObjectCommand({ Bucket, Key: "single", PartNumber: 1 }));
@@ -151,7 +151,7 @@ test("part numbers may have gaps, and a part may be sent again", async (bench) =
   assertSameBytes(await bench.get("gaps"), joinBytes(pieces));
 });
 
-test("what is wrong with the parts is refused, and the upload stays open", async (bench) => {
+test("wrong parts are refused, and the upload stays open", async (bench) => {
   const upload = await PartsUpload.start(bench, "wrong");
   await upload.send(1, patternBytes(5 * MIB));
   await upload.send(2, patternBytes(1000));
@@ -274,7 +274,7 @@ test("a part is copied from an object, or from a range of one", async (bench) =>
   assertSameBytes(await bench.get("copied"), joinBytes(parts));
 });
 
-test("a completion has the conditions of a write", async (bench) => {
+test("a completion obeys the conditions of a write", async (bench) => {
   const etag = await bench.put("key", "old");
   const upload = await PartsUpload.start(bench, "key");
   await upload.send(1, patternBytes(100));

@@ -56,7 +56,7 @@ test("a stream whose length is known is sent in chunks with a trailer", async (b
   assertSameBytes(await bench.get("stream"), bytes);
 });
 
-test("what is not there is answered with the vendor's codes", async ({ s3, bucket: Bucket }) => {
+test("missing buckets and keys get Amazon's error codes", async ({ s3, bucket: Bucket }) => {
   const Key = "absent";
   await assertRefusal(s3.send(new GetObjectCommand({ Bucket, Key })), 404, "NoSuchKey");
   await assertRefusal(s3.send(new HeadObjectCommand({ Bucket, Key })), 404, "NotFound");
@@ -182,7 +182,7 @@ const PLAIN_KEYS = [
   "#?[]",
 ];
 
-/** Keys that are no paths of a file system. */
+/** Keys that are no file system paths. */
 const HARD_KEYS = ["a//b///c", "/leading", "a\\b^c`d{e}|f", "a/../b", "./a", "x".repeat(1024)];
 
 test("keys are any text", (bench) => roundTrip(bench, PLAIN_KEYS));

@@ -105,7 +105,7 @@ Deno.test("Requests of S3 follow each other on one connection, with HEAD and 100
   await assertFiles(drive(s3), { a: utf8("content") });
 });
 
-Deno.test("Of a sender that stalls or leaves nothing is stored.", async () => {
+Deno.test("Nothing is stored of a body whose sender stalls or disconnects.", async () => {
   await using s3 = await stocked(["--idle-timeout", "500ms"]);
   const head = signedHead(s3.key, {
     ...put(`/${BUCKET}/a`, "content"),
@@ -123,7 +123,7 @@ Deno.test("Of a sender that stalls or leaves nothing is stored.", async () => {
   await assertFiles(drive(s3), {});
 });
 
-Deno.test("What is no request is refused in the words of S3.", async () => {
+Deno.test("Malformed HTTP requests get errors of S3.", async () => {
   await using s3 = await S3Server.start();
   for (
     const [text, status] of [
@@ -141,7 +141,7 @@ Deno.test("What is no request is refused in the words of S3.", async () => {
   }
 });
 
-Deno.test("An upload ends well during the shutdown, and no other begins.", async () => {
+Deno.test("A running upload completes during the shutdown, and no other begins.", async () => {
   await using folder = await Folder.make();
   const body = "x".repeat(3 * MIB);
   {

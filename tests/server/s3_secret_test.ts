@@ -99,7 +99,7 @@ Deno.test("A secret from the environment or a file encrypts S3 keys, and no file
   assert(!names.includes("s3.key"), names.join());
 });
 
-Deno.test("A secret that is none ends the start, and is not repeated.", async () => {
+Deno.test("An invalid secret ends the start, and no message repeats it.", async () => {
   await using folder = await Folder.make();
   const serve = ["serve", "--port", "0", "--data", folder.at("data")];
   for (const text of ["short", S3_SECRET.slice(1), `${S3_SECRET}x`, "é".repeat(44)]) {

@@ -115,13 +115,7 @@ function setup(thread)
 end
 
 local reads, before, after = {}, "", ""
-local function contents(path)
-  local file = io.open(path, "rb")
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
+${CONTENTS}
 function init(args)
   for target in io.lines(${lua(files.targets)}) do
     reads[#reads + 1] = "GET " .. target .. ${lua(decoder.decode(head.after))}
@@ -156,6 +150,15 @@ const decoder = new TextDecoder();
 export function lua(text: string): string {
   return JSON.stringify(text);
 }
+
+/** The Lua function that reads a file. */
+export const CONTENTS = `local function contents(path)
+  local file = io.open(path, "rb")
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+`;
 
 /** The end of a script: prints what was answered. */
 export const DONE = `

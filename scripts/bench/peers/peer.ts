@@ -21,7 +21,7 @@ export interface PeerServer {
   origin: string;
   /** Headers of each download. */
   headers: Readonly<Record<string, string>>;
-  /** How it is reached over S3, unless it does not speak it. */
+  /** How it is reached over S3; absent if it has no S3 API. */
   s3?: S3Access;
   /** Prepares empty data: what an administrator does once. */
   setUp(): Promise<void>;

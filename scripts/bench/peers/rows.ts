@@ -24,7 +24,7 @@ export interface StoreRow extends PeerRow {
   needsNames: boolean;
   /** Whether it needs the objects of S3. */
   needsS3?: boolean;
-  /** Whether a shorter load without a figure comes first. Rows that continue the work of the row above need none. */
+  /** Whether an unmeasured, shorter load comes first. Rows that continue the work of the row above need none. */
   warmsUp: boolean;
   /** The requests, unless the server cannot do that work. */
   loadOf(sender: Sender): PeerLoad | S3Load | undefined;
@@ -126,7 +126,7 @@ function s3Downloads(
   return (sender) => s3Load(sender, load);
 }
 
-/** Uploads by S3 to new names, unless the server does not speak it. */
+/** Uploads over S3 to new names; `undefined` if the server has no S3 API. */
 function smallS3Uploads(
   { stored, ...sender }: Sender,
   connections: number,
@@ -190,13 +190,13 @@ export const PROXY_LOAD = { connections: READERS, seconds: READ_TIME } as const;
 /** A row of calls that make the disk write, for each upload of 4 KiB. */
 export interface SyncRow extends PeerRow {
   connections: number;
-  /** Whether the uploads are those of S3. */
+  /** Whether the uploads use S3. */
   isS3: boolean;
-  /** The uploads, unless the server cannot take them. */
+  /** The uploads; `undefined` if the server does not support them. */
   loadOf(sender: Sender, seconds: number): PeerLoad | S3Load | undefined;
 }
 
-/** Those of S3 come last, as not every server has them. */
+/** Rows of S3 come last, as not every server supports them. */
 export const SYNC_ROWS: readonly SyncRow[] = [
   syncRow(1, false),
   syncRow(64, false),

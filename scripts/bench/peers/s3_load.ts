@@ -1,16 +1,24 @@
 import { join } from "@std/path";
 import { runToEnd, type Scope } from "../scope.ts";
-import { DONE, lua, type PeerLoad, type PeerLoadResult, resultOf, runPeerLoad } from "./load.ts";
+import {
+  CONTENTS,
+  DONE,
+  lua,
+  type PeerLoad,
+  type PeerLoadResult,
+  resultOf,
+  runPeerLoad,
+} from "./load.ts";
 import type { S3Access } from "./peer.ts";
 import { nameOf } from "./template.ts";
 
-/** Requests of S3 to a server, each connection's next one as soon as its last is answered. */
+/** S3 requests to a server. Each connection sends its next request when the last one is answered. */
 export interface S3Load {
   access: S3Access;
   method: "GET" | "PUT";
-  /** `{n}` stands for the name of a new object. Otherwise all requests are the same. */
+  /** `{n}` stands for the name of a new object. Without it, all requests are the same. */
   target: string;
-  /** The number from which new names go on. */
+  /** The number of the first new name. */
   from: number;
   body?: Uint8Array<ArrayBuffer>;
   connections: number;
@@ -32,7 +40,7 @@ export async function runLoad(scope: Scope, load: PeerLoad | S3Load): Promise<Pe
   return "access" in load ? await runS3Load(scope, load) : await runPeerLoad(scope, load);
 }
 
-/** Sends a load with wrk. The requests are signed before: their signatures hold for some minutes. */
+/** Sends a load with wrk. The requests are signed in advance: signatures are valid for some minutes. */
 async function runS3Load(scope: Scope, load: S3Load): Promise<PeerLoadResult> {
   const { access: { origin }, connections, seconds, body } = load;
   const folder = await scope.makeFolder();
@@ -78,7 +86,7 @@ export function signedHeads(load: S3Load, time: Date): string[] {
   });
 }
 
-/** The Lua script that sends the requests. One that never changes is made once. */
+/** The Lua script that sends the requests. A request that never changes is built once. */
 export function s3Script(count: number, { heads, body }: S3ScriptFiles): string {
   const next = count === 1
     ? `  local fixed = heads[1] .. body
@@ -94,13 +102,7 @@ function request()
 end
 `;
   return `local heads, body = {}, ""
-local function contents(path)
-  local file = io.open(path, "rb")
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
+${CONTENTS}
 function init(args)
   body = contents(${lua(body)})
   for head in contents(${lua(heads)}):gmatch("%Z+") do

@@ -13,7 +13,7 @@ const reading: S3Load = {
   seconds: 1,
 };
 
-Deno.test("signedHeads() signs one request where all are the same", () => {
+Deno.test("signedHeads() signs a single request if all are the same", () => {
   const time = new Date("2026-01-02T03:04:05Z");
   const [head = "", ...others] = signedHeads(reading, time);
   assertEquals(others, []);
@@ -39,7 +39,7 @@ Deno.test("signedHeads() signs each new name", () => {
   assertEquals(new Set(signatures).size, heads.length);
 });
 
-Deno.test("s3Script() makes a request once where all are the same", () => {
+Deno.test("s3Script() builds a request once if all are the same", () => {
   assertStringIncludes(s3Script(1, FILES), "local fixed = heads[1] .. body");
   const script = s3Script(2, FILES);
   assertEquals(script.includes("wrk.format"), false);

@@ -41,7 +41,7 @@ const TIME = 1;
 /** Milliseconds until strace has written what it saw. */
 const SETTLE = 200;
 
-/** Traces a server on new data. @returns a count for each row of `SYNC_ROWS` up to the uploads that it does not take. */
+/** Traces a server on new data. @returns counts for the rows of `SYNC_ROWS` up to the first one that it does not support. */
 export async function measureSyncs(parent: Scope, peer: Peer): Promise<SyncsPerWrite[]> {
   await using scope = await parent.nested();
   const trace = join(await scope.makeFolder(), "trace");

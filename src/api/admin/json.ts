@@ -72,18 +72,10 @@ export function projectKeyJson(
 }
 
 /** The fields of an S3 key in every response, without its secret. */
-export interface S3KeyJson {
+export interface S3KeyJson extends Omit<ProjectKeyJson, "prefix" | "name_prefix"> {
   access_key_id: string;
-  name: string | null;
-  permissions: readonly string[];
-  /** `null` for all. */
-  drives: readonly string[] | null;
   /** `null` for all names. */
   prefix: string | null;
-  created: string;
-  expires: string | null;
-  /** The hour of the last use. */
-  last_used: string | null;
   /** Whether the server can decrypt its secret. */
   usable: boolean;
 }

@@ -97,7 +97,7 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
   });
 }
 
-/** A page of what the sender may see. Above the prefix of the key only the directory shows that leads to it. */
+/** A page of what the sender may see. Above the name prefix of the key, it has only the directory that leads to it. */
 async function visiblePage(
   { rights }: DriveCall,
   { store }: Deps,

@@ -11,7 +11,7 @@ const read = (args: string[], env: Record<string, string> = {}) =>
 
 const refusal = (args: string[]) => assertThrows(() => read(args), UsageError).message;
 
-Deno.test("Links cannot have the host name that everything else has", () => {
+Deno.test("Links cannot share the host name of everything else", () => {
   const args = ["--public-url", "https://files.example.com", "--share-host", "Files.example.com"];
   assertStringIncludes(refusal(args), "--public-url and --share-host have the same host name");
   const names = serverNames(read([...args.slice(0, 3), "share.example.com"]));
@@ -46,7 +46,7 @@ Deno.test("The domain of S3 is a host name", () => {
   }
 });
 
-Deno.test("Nothing else of the server can have a name in the domain of S3", () => {
+Deno.test("No other part of the server can have a name in the domain of S3", () => {
   for (const name of [DOMAIN, `photos.${DOMAIN}`]) {
     for (
       const [option, value] of [

@@ -22,7 +22,7 @@ export interface S3SecretSettings {
 
 /**
  * Returns what encrypts the secrets of S3 keys: the variable, the file that was given, or a file in the data folder. A
- * shared store has no folder that all its servers know.
+ * shared store has no data folder that all its servers can read.
  *
  * @throws {UsageError} if the variable is invalid, or given beside the file. The value is not repeated.
  */
@@ -46,7 +46,7 @@ export function s3SecretKeyOf(
 }
 
 /**
- * Returns the same for a server that starts.
+ * Returns what encrypts the secrets of S3 keys, for a server that starts.
  *
  * @throws {UsageError} if the file of `--s3-secret-file` cannot be used.
  */

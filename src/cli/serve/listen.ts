@@ -29,17 +29,17 @@ export interface ListenParts {
 interface PortKind {
   /** The option that chooses it. */
   option: string;
-  /** Returns the response to what never becomes a request. */
+  /** Returns the response to bytes that are no valid HTTP request. */
   refusal: (error: HttpError, requestId: string) => Response;
 }
 
 /** Where the server has its certificate from; `undefined` for plain connections. */
 type Tls = TlsCertificate | CertificateSource | undefined;
 
-/** What responds on the port of S3. */
+/** Responds on the port of S3. */
 type S3Responder = Pick<PortKind, "refusal"> & { handler: Handler };
 
-/** What responds to requests. */
+/** The handlers of requests. */
 export interface Responders {
   /** On the server's port. */
   app: Handler;
@@ -48,8 +48,8 @@ export interface Responders {
 }
 
 /**
- * Returns what responds to requests. A request for the domain of S3, or for a name below it, never reaches the other
- * routes. The modules of S3 are loaded if it is on: they are a tenth of the time of a start.
+ * Returns the handlers of requests. A request for the domain of S3, or for a name below it, never reaches the other
+ * routes. The modules of S3 are loaded only if it is on: loading them takes a tenth of the start time.
  */
 export async function respondersOf(
   { s3Domain, s3Port }: Pick<ServeOptions, "s3Domain" | "s3Port">,

@@ -18,7 +18,7 @@ export interface Addresses {
   s3Address: string | undefined;
 }
 
-/** What the start of a server is announced with. */
+/** The content of the message that a server prints when it starts. */
 export interface Start extends Addresses {
   /** Secrets that this start created, to be shown once. */
   created: NewCredentials;

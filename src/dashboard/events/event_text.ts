@@ -51,7 +51,7 @@ const SETTINGS: Readonly<Record<string, (value: string) => string>> = {
 /** Returns what happened, such as "Key created: backup". */
 export function eventText({ event, target }: Pick<Schemas["Event"], "event" | "target">): string {
   const text = TEXTS[event] ?? event;
-  // The target of a sign-in is the id of its session, which means nothing to people.
+  // The target of a sign-in is a session id, which tells users nothing.
   if (target === "" || event === "dashboard.signed_in") return text;
   const [, project, name = "", value = ""] = /^(?:(.*)\/)?(\w+)=(.*)$/.exec(target) ?? [];
   const words = SETTINGS[name]?.(value);

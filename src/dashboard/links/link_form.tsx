@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
-import { useBusy } from "../ui/button.tsx";
-import { Button } from "../ui/button.tsx";
+import { Button, useBusy } from "../ui/button.tsx";
 import { Checkbox, SelectField, TextField } from "../ui/field.tsx";
 import type { LinkSettings } from "./drive_links.ts";
 

@@ -13,7 +13,7 @@ export function Chart({ title, labels, values, format, total }: {
   labels: readonly string[];
   values: readonly number[];
   format: (value: number) => string;
-  /** What the sum of the values is of, such as "30 days"; without it the last value is shown. */
+  /** The period that the sum of the values covers, such as "30 days"; without it the last value is shown. */
   total?: string | undefined;
 }) {
   const id = useId();

@@ -62,7 +62,7 @@ function UsageNow({ info }: { info: Schemas["ProjectDetails"] }) {
   );
 }
 
-/** More days are shown by weeks: bars of less than two pixels cannot be told apart. */
+/** More days than this are shown as weeks: bars of less than two pixels cannot be told apart. */
 const MAX_BARS = 100;
 const WEEK = 7;
 
@@ -70,7 +70,7 @@ function History({ days }: { days: readonly Day[] }) {
   const size = days.length > MAX_BARS ? WEEK : 1;
   const bars = groupsOf(days, size);
   const labels = bars.map((bar) => `${size > 1 ? "Week to " : ""}${formatDate(bar.at(-1)?.date)}`);
-  // What is stored is counted at the end of each day or week, what is sent over all of it.
+  // Storage is counted at the end of each day or week, traffic over all of it.
   const stored = (title: string, of: (day: Day) => number, format: (value: number) => string) => (
     <Chart {...{ title, labels, format }} values={bars.map((bar) => of(bar.at(-1)!))} />
   );

@@ -12,8 +12,8 @@ const SENDABLE = /^[\x21-\x7e]+$/;
 const UNKNOWN = "This is neither the administrator’s token nor a key of a project here";
 
 /**
- * Returns the sign-in code of an address such as `#code=once_…`, which the server prints at its start. Keys are none: with
- * a link, the owner of one could have others work in a project of theirs.
+ * Returns the sign-in code of an address such as `#code=once_…`, which the server prints at its start. A key is not
+ * accepted: a link with a key could make others work in the project of its author without noticing.
  */
 export function codeIn(hash: string): string | undefined {
   return /^#code=(once_[A-Za-z0-9]{32})$/.exec(hash)?.[1];

@@ -155,7 +155,7 @@ export function hasDialog(): boolean {
   return document.querySelector("dialog[open]") !== null;
 }
 
-/** Whether keys and the clipboard belong to a field. */
+/** Whether key presses and the clipboard belong to an input field. */
 export function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

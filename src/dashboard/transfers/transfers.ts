@@ -8,8 +8,12 @@ import { prepare } from "./preparation.ts";
 import { keyOf, UploadRecords } from "./upload/records.ts";
 import { Limiter } from "./upload/schedule.ts";
 import { ServerCalls } from "./upload/server_calls.ts";
-import { REQUESTS_AT_ONCE, UploadTask, type UploadTools } from "./upload/upload_task.ts";
-import type { UploadSource } from "./upload/upload_task.ts";
+import {
+  REQUESTS_AT_ONCE,
+  type UploadSource,
+  UploadTask,
+  type UploadTools,
+} from "./upload/upload_task.ts";
 
 /** A file to send, with its path below the folder that it is sent to. */
 export interface UploadItem {

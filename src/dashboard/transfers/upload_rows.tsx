@@ -1,5 +1,14 @@
-import { CircleAlert, CircleCheck, File, FolderOpen, Pause, Play, RefreshCw, X } from "lucide";
-import type { IconNode } from "lucide";
+import {
+  CircleAlert,
+  CircleCheck,
+  File,
+  FolderOpen,
+  type IconNode,
+  Pause,
+  Play,
+  RefreshCw,
+  X,
+} from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";

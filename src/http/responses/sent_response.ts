@@ -8,7 +8,7 @@ interface AnsweredRequest {
   info: Deno.ServeHandlerInfo;
 }
 
-/** Who is told of the end of a request. */
+/** Receives the end of a request. */
 interface Observers {
   observer: RequestObserver;
   store: Pick<Store, "usageHistory">;

@@ -92,8 +92,8 @@ export class TlsEnd {
 
   #pair(connection: Deno.TlsConn): void {
     const { hostname, port } = connection.remoteAddr as Deno.NetAddr;
-    // Near ends have this address. From another one, such as 127.0.0.2, a program on this machine could take the port of
-    // a near end, and would be served in place of its client.
+    // Near ends have this address. From another one, such as 127.0.0.2, a program on this machine could use the port of
+    // a near end, and would be served as its client.
     if (hostname !== LOOPBACK) return closeQuietly(connection);
     const claim = this.#waiting.get(port);
     if (claim !== undefined) return claim(connection);

@@ -10,7 +10,7 @@ export interface AmzDate {
 
 const BASIC_FORM = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
-/** Parses a time in the basic form of ISO 8601, `20130524T000000Z`; `undefined` if it is none. */
+/** Parses a time in the basic form of ISO 8601, `20130524T000000Z`; `undefined` for any other text. */
 export function parseAmzDate(text: string): AmzDate | undefined {
   if (!BASIC_FORM.test(text)) return undefined;
   const normal = text.replace(BASIC_FORM, "$1-$2-$3T$4:$5:$6.000Z");

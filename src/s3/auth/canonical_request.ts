@@ -1,5 +1,5 @@
 /**
- * The canonical request of Signature Version 4 for S3: what a signature covers, in one form for all ways to write it.
+ * The canonical request of Signature Version 4 for S3: what a signature covers, in a normalized form.
  *
  * @module
  */
@@ -20,11 +20,11 @@ export interface CanonicalParts {
   query: readonly QueryParameter[];
   headers: RequestHeaders;
   signedHeaders: readonly string[];
-  /** The value of `x-amz-content-sha256`, or what it is without this header. */
+  /** The value of `x-amz-content-sha256`, or its default without this header. */
   payload: string;
 }
 
-/** Returns the canonical request. Its characters are up to U+00FF, each a byte. */
+/** Returns the canonical request as a text of characters up to U+00FF, each of which stands for a byte. */
 export function canonicalRequest(parts: CanonicalParts): string {
   const { method, path, query, headers, signedHeaders, payload } = parts;
   return [

@@ -183,7 +183,7 @@ function checkConditions(form: SignedForm, conditions: Condition[]): SizeRange |
     if (holds(kind, field, value, actual)) continue;
     throw refused(`Policy Condition failed: ${JSON.stringify([kind, `$${field}`, value])}`);
   }
-  // Without a condition on it, a form would be good for all buckets.
+  // Without a condition on the bucket, a form would be valid for all buckets.
   const more = ["bucket", ...form.fields.keys()].filter((name) =>
     !covered.has(name) && !UNCOVERED.includes(name) && !name.startsWith("x-ignore-")
   );

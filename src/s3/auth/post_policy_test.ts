@@ -129,7 +129,7 @@ Deno.test("every field must be covered by a condition that holds", async () => {
   );
 });
 
-Deno.test("a policy names the bucket: otherwise its form would be good for all of them", async () => {
+Deno.test("a policy must name the bucket: otherwise its form would be valid for all buckets", async () => {
   const conditions = [["starts-with", "$key", "a"]];
   const error = await refusal(form(conditions, { key: "abc" }), "AccessDenied");
   assertEquals(error.message, "Invalid according to Policy: Extra input fields: bucket");

@@ -4,7 +4,7 @@ import type { QueryParameter } from "./canonical_request.ts";
 import type { RequestHeaders } from "./request_headers.ts";
 import { ALGORITHM, type KeyScope, parseScope } from "./signing_key.ts";
 
-/** The signature that a request brings, and what it says it covers. */
+/** The signature in a request, and what the request says that it covers. */
 export interface PresentedSignature {
   accessKeyId: string;
   scope: KeyScope;

@@ -25,13 +25,13 @@ import {
 const MAX_SKEW = 15 * 60 * 1000;
 
 /**
- * Headers that clients send. The error for a wrong signature repeats those that the sender names: a proxy may have added
- * others, such as the secret by which the server knows it.
+ * Headers that clients send. The error for a wrong signature repeats only these: a proxy may have added others, such as a
+ * secret by which the server recognizes it.
  */
 const OF_CLIENTS =
   /^(?:accept|amz-sdk-|cache-control$|content-|date$|expires$|host$|if-|range$|user-agent$|x-amz-)/;
 
-/** What of a request a signature covers, exactly as it was sent. */
+/** The parts of a request that a signature covers, exactly as they were sent. */
 export interface RawRequest {
   method: string;
   /** Percent-encoded, with the leading slash, without the query. */

@@ -124,7 +124,7 @@ Deno.test("a changed method, path, query, host, header or signature is refused",
   assertEquals(error.details["StringToSign"]?.split("\n")[2], "20130524/us-east-1/s3/aws4_request");
 });
 
-Deno.test("paths and queries are signed in one encoding for all ways to write them", async () => {
+Deno.test("paths and queries are signed in one encoding, however they were sent", async () => {
   const signed = signedRequest({ path: "/a%20b/%C3%A4+%2B~%2a", query: "b=%2f&a=x%20y&c" });
   for (
     const [path, query] of [
@@ -143,7 +143,7 @@ Deno.test("parameters are in the order of their names, then of their values", as
   await verifySignature(sorted, exampleLookup, EXAMPLE_TIME);
 });
 
-Deno.test("headers are compared without blanks around them and with single ones inside", async () => {
+Deno.test("values of headers are signed without outer spaces, and with single spaces inside", async () => {
   const signed = signedRequest({
     headers: { "x-amz-meta-a": " x   y\tz  ", "x-amz-meta-b": "\u00a0" },
   });
@@ -160,7 +160,7 @@ Deno.test("the values of a repeated header are signed joined by commas", async (
   await verifySignature({ ...signed, headers }, exampleLookup, EXAMPLE_TIME);
 });
 
-Deno.test("the header Date takes the place of x-amz-date", async () => {
+Deno.test("without x-amz-date, the header Date has the time", async () => {
   const signed = signedRequest();
   const others = [...signed.headers].filter(([name]) => name !== "x-amz-date");
   for (const date of ["Fri, 24 May 2013 00:00:00 GMT", "20130524T000000Z"]) {
@@ -253,7 +253,7 @@ Deno.test("a malformed header is refused", async () => {
   }
 });
 
-Deno.test("a signature that cannot be one is a wrong one", async () => {
+Deno.test("a malformed signature is refused like a wrong one", async () => {
   for (const end of ["", "g"]) {
     const headers = signedRequest().headers;
     const changed = [...headers].map(([name, value]) =>
@@ -344,7 +344,7 @@ Deno.test("the payload is what x-amz-content-sha256 says", async () => {
   await refusal({ ...rest, headers: without }, "InvalidRequest");
 });
 
-Deno.test("kept signing keys are of their secret, day and region, and their number is bounded", () => {
+Deno.test("signing keys are cached by secret, day and region, and their number is bounded", () => {
   const keys = new SigningKeys();
   const scope = { day: "20130524", region: "us-east-1" };
   const key = keys.derive("secret", scope);

@@ -9,7 +9,7 @@ import { createHash, createHmac } from "node:crypto";
 /** The name of the algorithm in headers, queries and forms. */
 export const ALGORITHM = "AWS4-HMAC-SHA256";
 
-/** Keys that are kept. Each belongs to a day, a region and a secret. */
+/** The most keys in the cache. Each belongs to a day, a region and a secret. */
 const MAX_KEYS = 1024;
 
 /** What a signing key is made for. */
@@ -123,5 +123,5 @@ export class ChunkSignatures {
   }
 }
 
-/** The SHA-256 of no bytes, which the signatures of chunks contain in the place of headers. */
+/** The SHA-256 of no bytes, which the signatures of chunks contain instead of headers. */
 const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

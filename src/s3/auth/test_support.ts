@@ -1,7 +1,7 @@
 import { canonicalRequest, parseQuery } from "./canonical_request.ts";
 import { RequestHeaders } from "./request_headers.ts";
-import { ALGORITHM, parseScope, scopeText, sha256Hex, sign, SigningKeys } from "./signing_key.ts";
 import type { RawRequest } from "./signature.ts";
+import { ALGORITHM, parseScope, scopeText, sha256Hex, sign, SigningKeys } from "./signing_key.ts";
 
 /** The credentials of the examples in the documentation of S3. */
 export const EXAMPLE_ID = "AKIAIOSFODNN7EXAMPLE";
@@ -28,7 +28,7 @@ export interface SignedParts {
   query?: string;
   headers?: Record<string, string>;
   scope?: string;
-  /** Names in the place of all headers. */
+  /** The names of the signed headers; all headers unless given. */
   signedHeaders?: string;
 }
 

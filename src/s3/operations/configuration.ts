@@ -1,17 +1,16 @@
 /**
- * What Amazon lets its customers configure and this server does not have: queries get the response of a bucket without
- * any of it, and changes are refused.
+ * Configurations that Amazon has and this server does not: queries are answered as for a bucket without them, and changes
+ * are refused.
  *
  * @module
  */
 import type { Level, Operation } from "../operation.ts";
 import { absentError, placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
-import { S3Error, s3Errors } from "../s3_error.ts";
-import type { S3Code } from "../s3_error.ts";
+import { type S3Code, S3Error, s3Errors } from "../s3_error.ts";
 import { ownerOf, xmlResponse } from "../s3_response.ts";
 import type { XmlElement } from "../xml/xml_writer.ts";
 
-/** What a query is answered with: an error code, or a document. */
+/** The answer to a query: an error code, or a document. */
 type Answer = S3Code | ((call: S3Call) => XmlElement);
 
 interface Configuration {
@@ -35,8 +34,8 @@ const onObject = (parameter: string, subject: string, answer: Answer): Configura
   answer,
 });
 
-/** The owner may do everything, and others nothing. */
-function ownersAlone(call: S3Call): XmlElement {
+/** The access control list of everything: the owner has all rights, and others have none. */
+function ownerOnly(call: S3Call): XmlElement {
   return ["AccessControlPolicy", [
     ["Owner", ownerOf(call)],
     ["AccessControlList", [["Grant", [
@@ -52,7 +51,7 @@ function ownersAlone(call: S3Call): XmlElement {
 const CONFIGURATIONS: readonly Configuration[] = [
   onBucket("accelerate", "BucketAccelerateConfiguration", () => ["AccelerateConfiguration", ""]),
   onBucket("abac", "BucketAbac", "NotImplemented"),
-  onBucket("acl", "BucketAcl", ownersAlone),
+  onBucket("acl", "BucketAcl", ownerOnly),
   onBucket("analytics", "BucketAnalyticsConfiguration", "NotImplemented"),
   onBucket("cors", "BucketCors", "NoSuchCORSConfiguration"),
   onBucket("encryption", "BucketEncryption", "ServerSideEncryptionConfigurationNotFoundError"),
@@ -83,14 +82,14 @@ const CONFIGURATIONS: readonly Configuration[] = [
   onBucket("tagging", "BucketTagging", "NoSuchTagSet"),
   onBucket("versioning", "BucketVersioning", () => ["VersioningConfiguration", ""]),
   onBucket("website", "BucketWebsite", "NoSuchWebsiteConfiguration"),
-  onObject("acl", "ObjectAcl", ownersAlone),
+  onObject("acl", "ObjectAcl", ownerOnly),
   onObject("legal-hold", "ObjectLegalHold", "ObjectLockConfigurationNotFoundError"),
   onObject("retention", "ObjectRetention", "ObjectLockConfigurationNotFoundError"),
   onObject("tagging", "ObjectTagging", () => ["Tagging", [["TagSet", ""]]]),
   onObject("torrent", "ObjectTorrent", "NotImplemented"),
 ];
 
-/** Parameters of calls that change or do something that this server does not do. */
+/** Further operations that this server does not have. */
 const ACTIONS = [
   { name: "RestoreObject", method: "POST", parameter: "restore" },
   { name: "SelectObjectContent", method: "POST", parameter: "select" },

@@ -1,17 +1,31 @@
 import { parseHttpDate } from "../../rules/dates.ts";
 import { driveNameProblem } from "../../rules/names.ts";
 import { listsEtag, type Validators } from "../../rules/preconditions.ts";
-import type { Place } from "../../store/engine/records.ts";
+import type { FileRecord, ObjectChecksum, Place } from "../../store/engine/records.ts";
+import { validators } from "../../store/files/file_record.ts";
 import { asObject, EMPTY_TAG, entityTag } from "../entity_tag.ts";
-import { checksumElements } from "../object_checksum.ts";
+import {
+  checksumElements,
+  chosenAlgorithm,
+  computeChecksum,
+  partAlgorithm,
+} from "../object_checksum.ts";
 import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
-import { isFolder, placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
+import type { ChecksumAlgorithm } from "../payload/checksum.ts";
+import {
+  isFolder,
+  MAX_OBJECT_BODY,
+  placeOf,
+  requireBucket,
+  type S3Call,
+  type S3Deps,
+} from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { xmlResponse, xmlTime } from "../s3_response.ts";
 import { currentValidators, writeCondition } from "./put_object.ts";
 
-/** `CopyObject`: no byte is copied, a copy shares those of its source. */
+/** `CopyObject`: a copy shares the bytes of its source, which are read only to compute another checksum. */
 async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
   const { headers, key } = call;
   refuseUnsupported(headers);
@@ -24,19 +38,37 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
   if (isSame && !replaces) {
     throw new S3Error(
       "InvalidRequest",
-      "An object can be copied onto itself only with another metadata: send x-amz-metadata-directive: REPLACE",
+      "An object can be copied onto itself only with other metadata: send x-amz-metadata-directive: REPLACE",
     );
   }
-  const { type, object } = describeObject(headers, key);
+  const described = describeObject(headers, key);
+  const algorithm = chosenAlgorithm(headers);
+  const source = algorithm && await checksumSource(call, deps, from, algorithm);
+  const description = replaces ? described : source?.record;
+  const isAllowed = sourceCondition(headers);
+  let isStale = false;
   const copied = await deps.store.files.copies.run("copy", {
     from,
     to,
     overwrite: true,
-    condition: sourceCondition(headers),
+    condition: (current) => {
+      isStale = source !== undefined && current?.etag !== source.record.version;
+      return !isStale && isAllowed(current);
+    },
     targetCondition: writeCondition(call.request),
-    ...(replaces ? { replace: { type, object } } : {}),
+    replace: description && {
+      type: description.type,
+      object: description.object,
+      checksum: source?.checksum,
+    },
   });
   if (copied === "absent") throw await absentSource(call, deps, from);
+  if (isStale) {
+    throw new S3Error(
+      "SlowDown",
+      "The source was replaced while its checksum was computed: send the request again",
+    );
+  }
   if (copied === "refused" || copied === "taken") {
     throw s3Errors.preconditionFailed();
   }
@@ -45,6 +77,44 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
     ["ETag", `"${entityTag(copied)}"`],
     ...checksumElements(copied.checksum),
   ]]);
+}
+
+/** The version of a source whose checksum was computed. */
+interface ChecksummedSource {
+  record: FileRecord;
+  checksum: ObjectChecksum;
+}
+
+/**
+ * Returns the checksum that a copy of an object will have.
+ *
+ * @throws {S3Error} if there is no source, its conditions do not hold, or it is too large to be read in one request.
+ */
+async function checksumSource(
+  call: S3Call,
+  deps: S3Deps,
+  from: Place,
+  algorithm: ChecksumAlgorithm,
+): Promise<ChecksummedSource> {
+  using file = await deps.store.files.openUncached(from);
+  if (file === undefined) throw await absentSource(call, deps, from);
+  const { record } = file;
+  if (!sourceCondition(call.headers)(validators(record))) throw s3Errors.preconditionFailed();
+  const { checksum, size, layout } = record;
+  if (checksum?.algorithm === algorithm && checksum.type === "FULL_OBJECT") {
+    return { record, checksum };
+  }
+  if (size > MAX_OBJECT_BODY) {
+    throw new S3Error(
+      "InvalidRequest",
+      `A checksum is computed for copies of up to ${MAX_OBJECT_BODY} bytes: the source has ${size}`,
+    );
+  }
+  const value = await deps.slots.run(call.project, () => computeChecksum(file, algorithm));
+  await call.reauthorize();
+  const isOfParts = layout.kind === "manifest" && partAlgorithm(record) !== algorithm;
+  const forCopy = isOfParts ? { forCopy: true } as const : {};
+  return { record, checksum: { algorithm, value, type: "FULL_OBJECT", ...forCopy } };
 }
 
 /** Copies the marker of a folder: clients that rename folders do so. @throws {S3Error} if only one of the keys is that of a marker. */
@@ -95,7 +165,7 @@ export function sourceOf({ headers, project, rights }: S3Call): Place {
   }
   let source: string;
   try {
-    // A plus is itself here: the header is the path of a URL.
+    // A plus is not a space here: the header is the path of a URL.
     source = decodeURIComponent(path.replace(/^\//, ""));
   } catch {
     throw malformed("it is not percent-encoded UTF-8");
@@ -121,7 +191,7 @@ export async function absentSource(
 }
 
 /**
- * Returns what the conditions on the source say about its present version. Where two of them are given, the entity tag
+ * Returns a function that evaluates the conditions on the source. If an entity tag and a date are given, the entity tag
  * decides ("CopyObject" in Amazon's API reference).
  */
 export function sourceCondition(headers: Headers): (current: Validators | undefined) => boolean {

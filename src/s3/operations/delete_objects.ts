@@ -1,5 +1,8 @@
-import { asObject } from "../entity_tag.ts";
+import type { Validators } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
+import { asObject } from "../entity_tag.ts";
+import { toS3Error } from "../error_mapping.ts";
+import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import {
   isFolder,
@@ -9,20 +12,17 @@ import {
   type S3Deps,
   withDocument,
 } from "../s3_call.ts";
-import { toS3Error } from "../error_mapping.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
 import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
 import type { XmlElement } from "../xml/xml_writer.ts";
-import type { Validators } from "../../rules/preconditions.ts";
 import { requireVersion } from "./get_object.ts";
-import { refuseUnsupported } from "../object_headers.ts";
 import { currentValidators, writeCondition } from "./put_object.ts";
 
 /** The most keys of one call (Amazon's limit). */
 const MAX_KEYS = 1000;
 
-/** Elements of an `Object`: itself, and at most so many in it. */
+/** The most elements of an `Object`, including itself. */
 const OBJECT_ELEMENTS = 6;
 
 /** The condition of a deletion; `undefined` if there is none. */
@@ -134,7 +134,7 @@ function targetsOf(document: XmlNode): { targets: Target[]; isQuiet: boolean } {
   return { targets, isQuiet: childText(document, "Quiet") === "true" };
 }
 
-/** Returns the element that tells of the outcome. Defects are reported. */
+/** Deletes a key. Returns the element of the response with the outcome. Defects are reported. */
 async function deleteTarget(
   call: S3Call,
   deps: S3Deps,

@@ -77,7 +77,7 @@ export function requireVersion({ query, key }: S3Call): void {
   });
 }
 
-/** The part that `partNumber` names; `undefined` without it. @throws {S3Error} if the object has not so many. */
+/** The part that `partNumber` names; `undefined` without it. @throws {S3Error} if the object has fewer parts. */
 async function requestedPart(
   { query, request }: S3Call,
   { store }: S3Deps,
@@ -91,7 +91,7 @@ async function requestedPart(
   const [part] = await store.files.parts(record, { from: number, limit: 1 });
   const count = partCount(record);
   if (part?.part !== number) {
-    throw new S3Error("InvalidPartNumber", "The object has not so many parts", {
+    throw new S3Error("InvalidPartNumber", "The object has fewer parts", {
       ActualPartCount: String(count ?? 1),
       PartNumberRequested: String(number),
     });
@@ -103,7 +103,7 @@ async function requestedPart(
   };
 }
 
-/** A marker is an empty object. */
+/** Responds with the marker of a folder, which is an empty object. */
 async function getFolder(call: S3Call, deps: S3Deps): Promise<Response> {
   const { request, key } = call;
   const folder = await deps.store.folders.get(placeOf(call, key));
@@ -124,7 +124,7 @@ async function getFolder(call: S3Call, deps: S3Deps): Promise<Response> {
   }
 }
 
-/** `GetObject`, and `HeadObject`, which differs in its method alone. */
+/** `GetObject` and `HeadObject`, which differs only in its method. */
 export const readOperations: readonly Operation[] = [{
   name: "GetObject",
   method: "GET",

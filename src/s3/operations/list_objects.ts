@@ -2,17 +2,17 @@ import { Buffer } from "node:buffer";
 import { byteLength, compareNames } from "../../rules/names.ts";
 import type { ListedFile, ObjectEntry } from "../../store/listing/objects.ts";
 import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
-import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../parameters.ts";
 import type { Operation } from "../operation.ts";
+import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../parameters.ts";
 import { requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
 import { optional, type XmlElement } from "../xml/xml_writer.ts";
 
-/** A page ends with the entry at which its names have so many bytes. */
+/** A page ends once its names have this many bytes. */
 const MAX_PAGE = 2 ** 20;
 
-/** What all kinds of lists are asked for. */
+/** The parameters of all kinds of lists. */
 interface ListRequest extends NameEncoding {
   prefix: string;
   delimiter: string;
@@ -52,7 +52,7 @@ async function readPage(
     ? undefined
     : commonPrefixOf(prefix, request.prefix, delimiter);
   if (commonPrefix === undefined) return cutPage(await store.listObjects(asked));
-  // Of what lies above the key's own prefix, only the common prefix shows that leads there.
+  // Above the name prefix of the key, a list has only the common prefix that leads to it.
   if (after !== "" && compareNames(commonPrefix, after) <= 0) return { entries: [], more: false };
   const { entries } = await store.listObjects({ ...asked, delimiter: "", after: "", limit: 1 });
   return { entries: entries.length === 0 ? [] : [{ commonPrefix }], more: false };
@@ -95,7 +95,7 @@ function objectElements(
   ];
 }
 
-/** How an object in a list says which checksum it has. */
+/** The elements with the kind of checksum that an object has. */
 function listedChecksum(record: ListedFile | undefined): XmlElement[] {
   const { checksum } = record ?? {};
   if (checksum === undefined) return [];

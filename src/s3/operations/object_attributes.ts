@@ -1,8 +1,8 @@
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
 import { EMPTY_TAG, entityTag, partCount } from "../entity_tag.ts";
-import { MAX_ENTRIES } from "../parameters.ts";
-import { checksumElements } from "../object_checksum.ts";
+import { checksumElements, partAlgorithm } from "../object_checksum.ts";
 import type { Operation } from "../operation.ts";
+import { MAX_ENTRIES } from "../parameters.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
@@ -79,7 +79,7 @@ async function partsElement(
   const limit = Math.min(numberHeader(headers, "x-amz-max-parts") || MAX_ENTRIES, MAX_ENTRIES);
   const marker = numberHeader(headers, "x-amz-part-number-marker");
   const parts = await store.files.parts(record, { from: marker + 1, limit });
-  const algorithm = record.checksum?.algorithm;
+  const algorithm = partAlgorithm(record);
   const last = parts.at(-1)?.part ?? marker;
   return ["ObjectParts", [
     // "TotalPartsCount" in the SDKs.
@@ -96,7 +96,7 @@ async function partsElement(
   ]];
 }
 
-/** A number from 0 on in a header; 0 without it. @throws {S3Error} */
+/** Returns the number in a header, 0 or more; 0 without it. @throws {S3Error} */
 function numberHeader(headers: Headers, name: string): number {
   const text = headers.get(name) ?? "0";
   if (/^\d{1,10}$/.test(text)) return Number(text);

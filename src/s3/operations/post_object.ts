@@ -1,6 +1,6 @@
 /**
- * Presigned forms: a page lets its visitor send a file to a bucket, within a policy that the owner of an access key
- * signed.
+ * Presigned forms: a web page lets its visitors upload a file to a bucket, within a policy that was signed with an access
+ * key.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { authenticate, type RoutedRequest } from "../authenticate.ts";
 import { checksumHeaders } from "../object_checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import { formPayload, MAX_FORM_OVERHEAD, readForm } from "../payload/post_form.ts";
+import { setHeader } from "../request_headers.ts";
 import { isFolder, MAX_OBJECT_BODY, placeOf, requireBucket, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
-import { setHeader } from "../request_headers.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
 import { putBody } from "./put_object.ts";
 
@@ -67,7 +67,7 @@ export async function postObject(
   });
 }
 
-/** The fields as the headers that an upload with `PUT` would have. @throws {S3Error} */
+/** Returns the fields as the headers of a `PUT` request. @throws {S3Error} */
 function headersOf(fields: ReadonlyMap<string, string>): Headers {
   const headers = new Headers();
   for (const [name, value] of fields) {
@@ -77,7 +77,7 @@ function headersOf(fields: ReadonlyMap<string, string>): Headers {
   return headers;
 }
 
-/** Fields that say nothing about the object. */
+/** Fields that do not describe the object. */
 const FIELDS = new Set([
   "key",
   "policy",
@@ -132,7 +132,7 @@ function respond(
   }
 }
 
-/** An address that is none counts as absent, as Amazon does it: the file is stored by now. */
+/** Parses the URL of a redirect. An invalid one counts as absent, as with Amazon: the file is already stored. */
 function parseTarget(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === "http:" || url?.protocol === "https:" ? url : undefined;

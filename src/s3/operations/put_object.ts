@@ -6,7 +6,8 @@ import { asObject, EMPTY_TAG, entityTag, markerValidators } from "../entity_tag.
 import { checksumHeaders } from "../object_checksum.ts";
 import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
-import type { Payload, PayloadDigests } from "../payload/payload.ts";
+import type { PayloadDigests } from "../payload/digests.ts";
+import type { Payload } from "../payload/payload.ts";
 import {
   bodyOf,
   isFolder,
@@ -42,7 +43,7 @@ async function putObject(call: S3Call, deps: S3Deps): Promise<Response> {
 export interface ObjectBody {
   place: Place;
   body: Payload;
-  /** What the object is described by. */
+  /** The headers that describe the object. */
   headers: Headers;
   condition: (current: Validators | undefined) => boolean;
 }
@@ -77,7 +78,7 @@ function wholeChecksum({ checksum }: PayloadDigests): { checksum?: ObjectChecksu
   return checksum === undefined ? {} : { checksum: { ...checksum, type: "FULL_OBJECT" } };
 }
 
-/** Returns what the conditional headers of a write say about the present object. */
+/** Returns a function that evaluates the conditional headers of a write on the current object. */
 export function writeCondition(request: Request): (current: Validators | undefined) => boolean {
   const { ifMatch, ifNoneMatch } = preconditionsOf(request);
   const asked = {
@@ -91,8 +92,7 @@ export function writeCondition(request: Request): (current: Validators | undefin
 }
 
 /**
- * Checks the condition of a write before its body is received in vain. The write of an object checks it again,
- * atomically.
+ * Checks the condition of a write before its body is received. The write of an object checks it again, atomically.
  *
  * @throws {S3Error} also if `If-Match` names a version of an object that does not exist.
  */

@@ -8,7 +8,8 @@ import { createHash, type Hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { crc32c, CRC32C_POLYNOMIAL } from "./crc32c.ts";
 import { crc64nvme, CRC64NVME_POLYNOMIAL, type Halves } from "./crc64nvme.ts";
-import { type CrcPolynomial, crcShift, joinCrc } from "./crc_join.ts";
+import { crcShift, joinCrc } from "./crc_join.ts";
+import type { CrcPolynomial } from "./crc_tables.ts";
 
 /** The algorithms, as headers name them. */
 export const CHECKSUM_ALGORITHMS = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"] as const;
@@ -121,7 +122,7 @@ export function combineCrc(algorithm: CrcAlgorithm, parts: Iterable<CrcPart>): s
   let shift: Halves | undefined;
   let shiftedSize: number | undefined;
   for (const { value, size } of parts) {
-    // All parts but the last are mostly of one size.
+    // All parts but the last usually have the same size.
     if (shift === undefined || size !== shiftedSize) shift = crcShift(size, polynomial);
     shiftedSize = size;
     const bytes = Buffer.from(value, "base64");

@@ -32,7 +32,7 @@ const HEAD = /^0*([0-9a-fA-F]{1,13})(?:;chunk-signature=([0-9a-f]{64}))?$/;
 
 const LF = 10;
 
-/** What a body is decoded by. */
+/** How a body is decoded. */
 export interface ChunkedOptions {
   /** Bytes of the chunks together. */
   size: number;

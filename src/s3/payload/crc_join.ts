@@ -4,10 +4,8 @@
  *
  * @module
  */
-import type { CrcPolynomial } from "./crc_tables.ts";
 import type { Halves } from "./crc64nvme.ts";
-
-export type { CrcPolynomial } from "./crc_tables.ts";
+import type { CrcPolynomial } from "./crc_tables.ts";
 
 /** x^8, which appends a zero byte. */
 const X8: Halves = { high: 0x00800000, low: 0 };

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
 import { concat } from "@std/bytes/concat";
+import { Buffer } from "node:buffer";
 import { type BodyLimits, readBody } from "../../http/body.ts";
 import { KIB } from "../../rules/units.ts";
 import type { Verified } from "../auth/signature.ts";
@@ -20,8 +20,6 @@ import {
   PayloadCheck,
   type PayloadDigests,
 } from "./digests.ts";
-
-export type { PayloadDigests } from "./digests.ts";
 
 /** The body of a request. */
 export interface Payload {
@@ -51,7 +49,7 @@ export interface PayloadOptions extends Omit<BodyLimits, "tooLarge"> {
   hasChecksum?: boolean;
 }
 
-/** Bytes of the encoding beside those of the chunks: as many as these, and some for a small body. */
+/** The encoding may double the size of a body, and add this many bytes. */
 const MAX_OVERHEAD = 64 * KIB;
 
 /**
@@ -115,7 +113,7 @@ async function* decode(
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of body) {
     const parts = [...decoder.push(piece)];
-    // A sender may cut a body into chunks of one byte: what follows takes its time for each piece.
+    // A sender may cut a body into chunks of one byte, and each piece takes time later.
     if (parts.length > MAX_CHUNKS_APART) yield concat(parts);
     else yield* parts;
   }
@@ -209,7 +207,7 @@ function trailersWithoutPlace(): S3Error {
   );
 }
 
-/** Returns the value of `Content-Encoding` without `aws-chunked`, which is not of the object; `undefined` if nothing is left. */
+/** Returns the value of `Content-Encoding` without `aws-chunked`, which does not describe the object; `undefined` if nothing is left. */
 export function objectEncoding(contentEncoding: string | null): string | undefined {
   const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim());
   const kept = codings.filter((coding) => coding !== "" && coding.toLowerCase() !== "aws-chunked");

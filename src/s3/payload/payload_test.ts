@@ -5,13 +5,8 @@ import { EXAMPLE_ID, EXAMPLE_TIME, exampleLookup } from "../auth/test_support.ts
 import { type Verified, verifySignature } from "../auth/signature.ts";
 import { type S3Code, S3Error } from "../s3_error.ts";
 import { CHECKSUM_ALGORITHMS, createChecksum } from "./checksum.ts";
-import { checksumHeader } from "./digests.ts";
-import {
-  objectEncoding,
-  openPayload,
-  type PayloadDigests,
-  type PayloadOptions,
-} from "./payload.ts";
+import { checksumHeader, type PayloadDigests } from "./digests.ts";
+import { objectEncoding, openPayload, type PayloadOptions } from "./payload.ts";
 
 type BodyOf = Pick<Verified<unknown>, "payload" | "signing">;
 
@@ -229,7 +224,7 @@ Deno.test("a payload cannot be finished before its end or with another length", 
   finish({ size: 5, sha256 });
 });
 
-Deno.test("aws-chunked is not of the object's encoding", () => {
+Deno.test("aws-chunked is not part of the object's encoding", () => {
   assertEquals(objectEncoding(null), undefined);
   assertEquals(objectEncoding("aws-chunked"), undefined);
   assertEquals(objectEncoding("AWS-Chunked, gzip"), "gzip");

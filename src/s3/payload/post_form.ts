@@ -25,7 +25,7 @@ const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
 /** What a browser sent. */
 export interface PostForm {
-  /** The fields before the file by name in lower case, with the name of the file in the place of `${filename}`. */
+  /** The fields before the file by name in lower case, with `${filename}` replaced by the name of the file. */
   fields: ReadonlyMap<string, string>;
   /** The bytes of the file, to be read once. */
   file: AsyncIterable<Uint8Array>;
@@ -94,7 +94,7 @@ function decode(bytes: Uint8Array): string {
 class FormSource {
   readonly #pieces: AsyncGenerator<Uint8Array>;
   readonly #delimiter: Buffer;
-  /** What was received and not taken. The first boundary may be preceded by nothing. */
+  /** Received bytes that were not read yet. A line end is put before them, as the body may start with a boundary. */
   #buffer = Buffer.from("\r\n");
   /** Bytes that may still come before the file. */
   #allowed = MAX_FIELDS;
@@ -170,7 +170,7 @@ class FormSource {
     if (!rest.startsWith("--") && !rest.includes(close)) throw malformed("it is not closed");
   }
 
-  /** Adds a piece to the buffer. Reports whether there was one, or fails if there has to be. */
+  /** Adds a piece to the buffer. Returns whether there was one. @throws {S3Error} if one is required. */
   async #receive(isRequired = true): Promise<boolean> {
     const { done, value } = await this.#pieces.next();
     if (done !== true) {

@@ -72,7 +72,7 @@ Deno.test("a preamble, spaces after a boundary, fields after the file and an epi
   assertEquals(await read(body), { fields: [], file: "hello" });
 });
 
-Deno.test("the name of the file takes the place of ${filename}", async () => {
+Deno.test("${filename} is replaced by the name of the file", async () => {
   const nameOf = async (fileName: string) => {
     const { fields } = await read(encode({ fields: [["key", "u/${filename}"]], fileName }));
     return fields[0]?.[1];

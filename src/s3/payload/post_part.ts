@@ -13,8 +13,7 @@ export interface PartHead {
 const PARAMETER = /\s*;\s*([A-Za-z0-9*_-]+)=(?:"((?:\\["\\]|[^"])*)"|([^\s;"]*))/y;
 
 /**
- * Parses the head of a part: `Content-Disposition: form-data; name="…"; filename="…"`, and headers that mean nothing
- * here.
+ * Parses the head of a part: `Content-Disposition: form-data; name="…"; filename="…"`. Other headers are ignored.
  *
  * @throws {S3Error}
  */

@@ -1,15 +1,15 @@
-import { createHash } from "node:crypto";
 import { decodeBase64, encodeBase64 } from "@std/encoding/base64";
 import { encodeHex } from "@std/encoding/hex";
+import { createHash } from "node:crypto";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import { MIB } from "../../rules/units.ts";
 import type { ObjectChecksum, UploadSession } from "../../store/engine/records.ts";
 import type { StoredPart } from "../../store/uploads/parts.ts";
-import { combineCrc, createChecksum } from "../payload/checksum.ts";
 import { entityTag } from "../entity_tag.ts";
-import type { Operation } from "../operation.ts";
 import { checksumElements } from "../object_checksum.ts";
+import type { Operation } from "../operation.ts";
 import { refusedWrite, writeCondition } from "../operations/put_object.ts";
+import { combineCrc, createChecksum } from "../payload/checksum.ts";
 import {
   MAX_OBJECT,
   placeOf,
@@ -25,7 +25,7 @@ import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reade
 /** The least size of a part that is not the last, in bytes (Amazon's limit). */
 const MIN_PART = 5 * MIB;
 
-/** Elements of a `Part`: itself, its number, its entity tag and a checksum; more for those that are unknown. */
+/** The most elements of a `Part`: itself, its number, entity tag and checksum, and some unknown ones. */
 const PART_ELEMENTS = 8;
 
 /** A part as the request names it. */
@@ -126,7 +126,7 @@ export function chooseParts(
   };
 }
 
-/** The entity tag of a part: its MD5. One that came by the drive API has none, and gets one of its SHA-256. */
+/** The entity tag of a part: its MD5. A part that was sent by the drive API has none: its tag is made of its SHA-256. */
 export function partTag({ md5, sha256 }: StoredPart): string {
   return md5 ?? `${encodeHex(decodeBase64(sha256)).slice(0, 32)}-0`;
 }

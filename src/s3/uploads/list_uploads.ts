@@ -1,6 +1,7 @@
 import { compareNames } from "../../rules/names.ts";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import type { ListedUpload } from "../../store/uploads/upload_store.ts";
+import type { Operation } from "../operation.ts";
 import {
   ENTRY_MEMORY,
   MAX_ENTRIES,
@@ -8,7 +9,6 @@ import {
   numberParameter,
   pageLimit,
 } from "../parameters.ts";
-import type { Operation } from "../operation.ts";
 import { placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
 import { optional, type XmlElement } from "../xml/xml_writer.ts";
@@ -75,7 +75,7 @@ const listUploads: Operation = {
   },
 };
 
-/** An upload, or what several have in common. */
+/** An upload, or the common prefix of several. */
 type UploadEntry = { name: string; upload?: ListedUpload };
 
 interface UploadPage {

@@ -1,6 +1,6 @@
 import { DAY } from "../../rules/units.ts";
 import type { UploadSession } from "../../store/engine/records.ts";
-import { CHECKSUM_ALGORITHMS } from "../payload/checksum.ts";
+import { chosenAlgorithm } from "../object_checksum.ts";
 import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { isFolder, placeOf, requireBucket } from "../s3_call.ts";
@@ -44,20 +44,13 @@ const createUpload: Operation = {
   },
 };
 
-/** The checksum that the parts will have, and how that of the object is made of theirs. @throws {S3Error} */
+/** Returns the checksum algorithm of the parts, and the type of the object's checksum. @throws {S3Error} */
 function chosenChecksum(headers: Headers): UploadSession["checksum"] {
-  const name = headers.get("x-amz-checksum-algorithm");
+  const algorithm = chosenAlgorithm(headers);
   const type = headers.get("x-amz-checksum-type")?.toUpperCase();
-  if (name === null) {
+  if (algorithm === undefined) {
     if (type === undefined) return undefined;
     throw new S3Error("InvalidRequest", "x-amz-checksum-type needs x-amz-checksum-algorithm");
-  }
-  const algorithm = CHECKSUM_ALGORITHMS.find((known) => known === name.toUpperCase());
-  if (algorithm === undefined) {
-    throw new S3Error(
-      "InvalidRequest",
-      `x-amz-checksum-algorithm must be one of ${CHECKSUM_ALGORITHMS.join(", ")}`,
-    );
   }
   const isSha = algorithm.startsWith("SHA");
   const chosen = type ?? (algorithm === "CRC64NVME" ? "FULL_OBJECT" : "COMPOSITE");

@@ -1,13 +1,14 @@
-import { createHash } from "node:crypto";
 import { encodeBase64 } from "@std/encoding/base64";
+import { createHash } from "node:crypto";
 import { parseRange } from "../../rules/byte_range.ts";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import type { ObjectChecksum, Place, UploadSession } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
-import { createChecksum } from "../payload/checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { absentSource, sourceCondition, sourceOf } from "../operations/copy_object.ts";
+import { positiveParameter } from "../parameters.ts";
+import { createChecksum } from "../payload/checksum.ts";
 import {
   bodyOf,
   isFolder,
@@ -17,7 +18,6 @@ import {
   type S3Call,
   storeBody,
 } from "../s3_call.ts";
-import { positiveParameter } from "../parameters.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse, xmlTime } from "../s3_response.ts";
 import { optional } from "../xml/xml_writer.ts";

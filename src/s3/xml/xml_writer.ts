@@ -55,7 +55,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 // deno-lint-ignore no-control-regex
 const ESCAPED = /[&<>"\x00-\x1f\ufffe\uffff]/g;
 
-/** Most texts have nothing else, which is found faster than that they have nothing to escape. */
+/** Most texts have only these characters: testing for them is faster than searching for characters to escape. */
 const PLAIN = /^[\w \-./:=+%~]*$/;
 
 function escapeText(text: string): string {

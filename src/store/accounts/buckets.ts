@@ -6,7 +6,7 @@ import { transact } from "../engine/transact.ts";
 import type { Actor } from "./events.ts";
 import type { EmptyDriveDeletion, ProjectStore } from "./projects.ts";
 
-/** Drives as S3 callers use them: created and deleted by calls of their own. */
+/** Drives as buckets of S3, which clients create and delete explicitly. */
 export class Buckets {
   readonly #db: Database;
   readonly #cache: ProjectCache;

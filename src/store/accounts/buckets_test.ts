@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { BeingDeleted, NoSuchProject, UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
@@ -33,7 +34,7 @@ testOnAll("A bucket is created once, and deleted if it is empty", async (bench) 
   await assertRejects(() => buckets.create("none", drive), NoSuchProject);
 });
 
-/** What a drive may have, and how it goes away. */
+/** The content that a drive may have, and how it is removed. */
 const CONTENTS: Record<string, (bench: TestStore) => Promise<() => Promise<unknown>>> = {
   "a file": async (bench) => {
     await put(bench, "a", bytes(1));
@@ -65,7 +66,7 @@ for (const [what, add] of Object.entries(CONTENTS)) {
   });
 }
 
-testOnAll("An open upload does not keep a bucket, and ends with it", async (bench) => {
+testOnAll("A bucket with an open upload can be deleted, which ends the upload", async (bench) => {
   const { uploads } = bench.store;
   const id = await uploads.start(place("a"), undefined);
   const part = { id, part: 1, type: undefined };
@@ -77,7 +78,7 @@ testOnAll("An open upload does not keep a bucket, and ends with it", async (benc
   await assertKeys(bench, {});
 });
 
-testOnAll("Files that have expired do not keep a bucket", async (bench) => {
+testOnAll("Expired files do not prevent the deletion of a bucket", async (bench) => {
   await withClock(async (forward) => {
     await bench.store.files.put(place("a"), inPieces(bytes(9)), { ...ANYWAY, lifetime: HOUR });
     assertEquals(await deleteEmpty(bench), "not empty");
@@ -88,7 +89,7 @@ testOnAll("Files that have expired do not keep a bucket", async (bench) => {
   });
 });
 
-testOnAll("A bucket that is being deleted can be created once that has ended", async (bench) => {
+testOnAll("A bucket can be created again after its deletion has ended", async (bench) => {
   await put(bench, "a", bytes(1));
   await bench.store.projects.deleteDrive(project, drive);
   const { buckets } = bench.store;
@@ -98,7 +99,7 @@ testOnAll("A bucket that is being deleted can be created once that has ended", a
   assertEquals(await buckets.create(project, drive), "created");
 });
 
-testOnAll("A write of another process is kept, or comes after the deletion", async (bench) => {
+testOnAll("A write of another process during a deletion is kept or refused", async (bench) => {
   const other = otherProcess(bench);
   const outcomes = new Set<string>();
   for (let round = 0; round < 60; round++) {
@@ -106,7 +107,7 @@ testOnAll("A write of another process is kept, or comes after the deletion", asy
     // In even rounds the write begins later, in odd ones the deletion.
     const lead = Math.floor(round / 2) % 20;
     const begin = async <T>(turns: number, work: () => Promise<T>) => {
-      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      for (let turn = 0; turn < turns; turn++) await delay(0);
       return await work();
     };
     const [deleted, written] = await Promise.allSettled([
@@ -126,7 +127,7 @@ testOnAll("A write of another process is kept, or comes after the deletion", asy
   assert(outcomes.size > 1, [...outcomes].join("; "));
 });
 
-testOnAll("A file that appears after the check keeps the bucket", async (bench) => {
+testOnAll("A file that is written after the check prevents the deletion", async (bench) => {
   await bench.store.buckets.create(project, drive);
   const { reader } = bench.db;
   const { list } = reader;

@@ -3,9 +3,8 @@ import { type KeyLimits, Rights } from "../../rules/rights.ts";
 import { hashSecret } from "../../rules/secrets.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../engine/errors.ts";
-import { prefixes } from "../engine/keys.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
-import { entriesWith } from "../testing/entries.ts";
+import { entriesWith, versionstampsOf } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
 import type { NewKey } from "./project_keys.ts";
@@ -36,10 +35,7 @@ async function lastUse({ store }: TestStore, { prefix }: Made): Promise<number |
 }
 
 /** The versionstamps of the entries with last uses. */
-async function useVersions({ db }: TestStore): Promise<string[]> {
-  const entries = db.reader.list({ prefix: prefixes.all("project_key_use") });
-  return await Array.fromAsync(entries, ({ versionstamp }) => versionstamp);
-}
+const useVersions = (bench: TestStore) => versionstampsOf(bench, "project_key_use");
 
 testOnAll("A key has the limits with which it was created", async (bench) => {
   const limits: KeyLimits = {

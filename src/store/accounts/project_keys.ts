@@ -6,32 +6,35 @@ import {
   newProjectKey,
   type ProjectKey,
 } from "../../rules/secrets.ts";
-import { HOUR } from "../../rules/units.ts";
-import { StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
-import { NoSuchProject, StoreUnavailable } from "../engine/errors.ts";
+import { NoSuchProject } from "../engine/errors.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { Owned, ProjectCache } from "../engine/project_cache.ts";
+import type { ProjectCache } from "../engine/project_cache.ts";
 import { readMany } from "../reads/read_queue.ts";
 import type { ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { KEY_CACHE_TTL, TtlCache } from "../engine/ttl_cache.ts";
-import { setExpiring } from "../bytes/garbage.ts";
 import { endGrants } from "../sessions/grants.ts";
 import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
+import {
+  basicInfo,
+  type BasicKeyInfo,
+  type CachedKey,
+  deleteKey,
+  isExpired,
+  type KeyEntries,
+  type KeyPlace,
+  noteUse,
+  readKey,
+  setKey,
+} from "./key_entries.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** A project key without its secret. */
-export interface KeyInfo {
+export interface KeyInfo extends BasicKeyInfo {
   /** Names the key in lists; unique in the project. */
   prefix: string;
-  name?: string;
-  /** Milliseconds since 1970. */
-  created: number;
-  rights: Rights;
-  /** The hour in which it was last used, in milliseconds since 1970; absent before the first use. */
-  lastUsed?: number;
 }
 
 /** What a new key is to be. */
@@ -56,24 +59,13 @@ export interface FoundProjectKey {
   deleting: readonly string[];
 }
 
-/** A key as every request needs it. */
-interface CachedKey extends Owned {
-  record: ProjectKeyRecord;
-  rights: Rights;
-  /** The versions of the key's record and of the entry with its last use. */
-  versionstamp: string;
-  useVersionstamp: string | null;
-  /** The hour that is stored or being stored as its last use, in milliseconds since 1970. */
-  lastUsed: number;
-}
-
 /** The keys of projects. Only the SHA-256 of a secret is stored. */
 export class ProjectKeyStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #revocations: Revocations;
   readonly #events: EventLog;
-  readonly #cache: TtlCache<CachedKey>;
+  readonly #cache: TtlCache<CachedKey<ProjectKeyRecord>>;
   readonly #onError: (error: unknown) => void;
 
   /** @param onError Receives errors of background work. */
@@ -89,7 +81,7 @@ export class ProjectKeyStore {
     this.#projects = projects;
     this.#revocations = revocations;
     this.#events = events;
-    this.#cache = new TtlCache((hash) => this.#read(hash));
+    this.#cache = new TtlCache((hash) => readKey(db, placeOf(hash)));
   }
 
   /**
@@ -105,7 +97,7 @@ export class ProjectKeyStore {
       await this.#expire(hash, key);
       return undefined;
     }
-    if (now >= key.lastUsed + HOUR) this.#noteUse(hash, key, now);
+    noteUse(this.#db, key, now, this.#onError);
     const { project, rights, record: { prefix } } = key;
     return { project, prefix, rights, deleting: owner.deleting };
   }
@@ -131,12 +123,8 @@ export class ProjectKeyStore {
     { name, created = Date.now(), limits = {}, by, actor = COMMAND_LINE }: NewKey = {},
   ): Promise<KeyInfo & { key: ProjectKey } | undefined> {
     return await transact(this.#db, async () => {
-      const [owner, maker] = await this.#db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
-        keys.project(project),
-        keys.projectKey(by ?? ""),
-      ]);
-      if (owner.value === null) return { result: undefined };
-      if (by !== undefined && !opens(maker.value, project)) throw new NoSuchProject(project);
+      const operation = await startCreation(this.#db, project, by);
+      if (operation === undefined) return { result: undefined };
       const key = newProjectKey(project);
       const record: ProjectKeyRecord = {
         ...limits,
@@ -145,8 +133,6 @@ export class ProjectKeyStore {
         ...(name === undefined ? {} : { name }),
         created,
       };
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(maker.key, maker.versionstamp);
       addProjectKey(operation, hashSecret(key.text), record);
       const event = { event: "key.created", project, target: record.prefix } as const;
       this.#events.record(operation, actor, event);
@@ -209,53 +195,10 @@ export class ProjectKeyStore {
 
   async #expire(
     hash: string,
-    { record, versionstamp }: Pick<CachedKey, "record" | "versionstamp">,
+    { record, versionstamp }: Pick<CachedKey<ProjectKeyRecord>, "record" | "versionstamp">,
   ): Promise<void> {
     await this.#db.commit(expireKey(hash, record, versionstamp));
     this.#cache.forget(hash);
-  }
-
-  /**
-   * Stores in the background that a key was used in this hour. The checks let one of several processes do it, and keep
-   * the entry from outliving the key.
-   */
-  #noteUse(hash: string, key: CachedKey, now: number): void {
-    key.lastUsed = now - now % HOUR;
-    const { record: { project, expires }, lastUsed: value } = key;
-    const use = keys.projectKeyUse(hash);
-    const operation = new Operation().check(keys.projectKey(hash), key.versionstamp)
-      .check(use, key.useVersionstamp);
-    if (expires === undefined) operation.set(use, value);
-    else {
-      const id = journalIds(hash).use;
-      setExpiring(operation, { project }, { key: use, value, deadline: expires, id });
-    }
-    this.#db.commit(operation).catch((error: unknown) => {
-      // The next look-up beyond the cache time tries again.
-      if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) this.#onError(error);
-    });
-  }
-
-  /** Reads a key together with its project: the second read is of one moment. */
-  async #read(hash: string): Promise<CachedKey | undefined> {
-    const [first] = await this.#db.reads.get<[ProjectKeyRecord]>([keys.projectKey(hash)]);
-    if (first.value === null) return undefined;
-    const { project } = first.value;
-    const [key, owner, use] = await this.#db.reads.get<[ProjectKeyRecord, ProjectRecord, number]>([
-      first.key,
-      keys.project(project),
-      keys.projectKeyUse(hash),
-    ]);
-    if (key.value === null || owner.value === null) return undefined;
-    return {
-      project,
-      projectCreated: owner.value.created,
-      record: key.value,
-      rights: new Rights(key.value),
-      versionstamp: key.versionstamp,
-      useVersionstamp: use.versionstamp,
-      lastUsed: use.value ?? 0,
-    };
   }
 }
 
@@ -278,48 +221,44 @@ export function opens(
   return record !== null && record.project === project && !isExpired(record);
 }
 
-function isExpired({ expires = Infinity }: ProjectKeyRecord, now = Date.now()): boolean {
-  return expires <= now;
+/**
+ * Starts the operation that adds a key to a project. Returns `undefined` if there is no such project.
+ *
+ * @param by SHA-256 of the project key that creates it.
+ * @throws {NoSuchProject} if that key no longer opens the project.
+ */
+export async function startCreation(
+  db: Database,
+  project: string,
+  by: string | undefined,
+): Promise<Operation | undefined> {
+  const [owner, maker] = await db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
+    keys.project(project),
+    keys.projectKey(by ?? ""),
+  ]);
+  if (owner.value === null) return undefined;
+  if (by !== undefined && !opens(maker.value, project)) throw new NoSuchProject(project);
+  return new Operation().check(owner.key, owner.versionstamp)
+    .check(maker.key, maker.versionstamp);
 }
 
-/** Returns the keys of the journal's entries that end a key; none if it does not expire. */
-export function journalKeys(hash: string, { expires }: ProjectKeyRecord): Deno.KvKey[] {
-  if (expires === undefined) return [];
-  const { record, index } = journalIds(hash);
-  return [keys.garbage(expires, record), keys.garbage(expires, index)];
+function placeOf(hash: string): KeyPlace {
+  return { id: hash, record: keys.projectKey(hash), use: keys.projectKeyUse(hash) };
 }
 
-/** The journal's ids of what is deleted at the end of a key's life. */
-function journalIds(hash: string): { record: string; index: string; use: string } {
-  return { record: hash, index: `${hash}.index`, use: `${hash}.use` };
+function entriesOf(hash: string, { project, prefix }: ProjectKeyRecord): KeyEntries {
+  return { ...placeOf(hash), index: keys.projectKeyPrefix(project, prefix) };
 }
 
 /** Adds a new key. The operation fails if another key of the project has the same prefix. */
-export function addProjectKey(
-  operation: Operation,
-  hash: string,
-  record: ProjectKeyRecord,
-): void {
+export function addProjectKey(operation: Operation, hash: string, record: ProjectKeyRecord): void {
   operation.check(keys.projectKeyPrefix(record.project, record.prefix), null);
   setProjectKey(operation, hash, record);
 }
 
 /** Adds a key's record, its entry in the index, and the journal's entries that end both. */
-export function setProjectKey(
-  operation: Operation,
-  hash: string,
-  record: ProjectKeyRecord,
-): void {
-  const { project, prefix, expires: deadline } = record;
-  const key = keys.projectKey(hash);
-  const index = keys.projectKeyPrefix(project, prefix);
-  if (deadline === undefined) {
-    operation.set(index, hash).set(key, record);
-    return;
-  }
-  const ids = journalIds(hash);
-  setExpiring(operation, { project }, { key: index, value: hash, deadline, id: ids.index });
-  setExpiring(operation, { project }, { key, value: record, deadline, id: ids.record });
+export function setProjectKey(operation: Operation, hash: string, record: ProjectKeyRecord): void {
+  setKey(operation, entriesOf(hash, record), record, hash);
 }
 
 /** Adds the deletion of a key with all that belongs to it. @param record Its record, if it is there. */
@@ -328,12 +267,9 @@ export function deleteProjectKey(
   hash: string,
   record: ProjectKeyRecord | null,
 ): void {
-  operation.delete(keys.projectKey(hash)).delete(keys.projectKeyUse(hash));
-  if (record === null) return;
-  const { project, prefix, expires } = record;
-  operation.delete(keys.projectKeyPrefix(project, prefix));
-  if (expires === undefined) return;
-  for (const id of Object.values(journalIds(hash))) operation.delete(keys.garbage(expires, id));
+  if (record !== null) return deleteKey(operation, entriesOf(hash, record), record);
+  const place = placeOf(hash);
+  operation.delete(place.record).delete(place.use);
 }
 
 /**
@@ -354,13 +290,6 @@ export async function freePrefix(
   return candidates[found.findIndex(({ value }) => value === null)] ?? hash;
 }
 
-function infoOf(record: ProjectKeyRecord, lastUsed: number | null = null): KeyInfo {
-  const { prefix, name, created } = record;
-  return {
-    prefix,
-    ...(name === undefined ? {} : { name }),
-    created,
-    rights: new Rights(record),
-    ...(lastUsed === null ? {} : { lastUsed }),
-  };
+function infoOf(record: ProjectKeyRecord, lastUsed?: number | null): KeyInfo {
+  return { prefix: record.prefix, ...basicInfo(record, lastUsed) };
 }

@@ -271,8 +271,8 @@ export class ProjectStore {
   /**
    * Hides a drive and adds the marker of its deletion, in one operation.
    *
-   * @param isEmpty Decides, if given. The operation fails if a file or a folder was added since it was asked: each of them
-   *   changes the counter of the files.
+   * @param isEmpty If given, decides whether the drive is deleted. The operation fails if a file or folder is added
+   *   after that, as each one changes the counter of files.
    */
   async #hideDrive(
     project: string,
@@ -337,14 +337,14 @@ function* changeEvents(before: ProjectRecord, after: ProjectRecord): Generator<N
   }
 }
 
-/** Returns whether a drive has nothing that its callers see, or may bring back. Open uploads do not count. */
+/** Returns whether a drive has nothing that callers can see or restore. Open uploads do not count. */
 async function isEmptyDrive(reader: KvReader, project: string, drive: string): Promise<boolean> {
   const now = Date.now();
   for (const kind of ["file", "trash", "folder"] as const) {
     const entries = reader.list<{ expires?: number }>({
       prefix: prefixes.ofDrive(kind, project, drive),
     }, { batchSize: 10 });
-    // Those whose deadline has passed are only waiting for the sweeper.
+    // Expired items are only waiting for the sweeper.
     for await (const { value } of entries) if (isPresent(value, now)) return false;
   }
   return true;

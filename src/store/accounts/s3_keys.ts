@@ -1,36 +1,34 @@
-import { type KeyLimits, Rights } from "../../rules/rights.ts";
+import { Rights } from "../../rules/rights.ts";
 import { isAccessKeyId, newS3Key, type S3Key } from "../../rules/secrets.ts";
-import { HOUR } from "../../rules/units.ts";
-import { setExpiring } from "../bytes/garbage.ts";
-import { StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
-import { NoSuchProject, S3KeysUnavailable, StoreUnavailable } from "../engine/errors.ts";
+import { S3KeysUnavailable } from "../engine/errors.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { Owned, ProjectCache } from "../engine/project_cache.ts";
-import type {
-  ProjectKeyRecord,
-  ProjectRecord,
-  S3KeyIndexRecord,
-  S3KeyRecord,
-} from "../engine/records.ts";
+import type { ProjectCache } from "../engine/project_cache.ts";
+import type { ProjectRecord, S3KeyIndexRecord, S3KeyRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { KEY_CACHE_TTL, TtlCache } from "../engine/ttl_cache.ts";
 import { readMany } from "../reads/read_queue.ts";
 import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
-import { type NewKey, opens } from "./project_keys.ts";
+import {
+  basicInfo,
+  type BasicKeyInfo,
+  type CachedKey,
+  deleteKey,
+  isExpired,
+  type KeyEntries,
+  type KeyPlace,
+  noteUse,
+  readKey,
+  setKey,
+} from "./key_entries.ts";
+import { type NewKey, startCreation } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 import type { S3SecretBox } from "./s3_secrets.ts";
 
 /** An S3 key without its secret. */
-export interface S3KeyInfo {
+export interface S3KeyInfo extends BasicKeyInfo {
   accessKeyId: string;
-  name?: string;
-  /** Milliseconds since 1970. */
-  created: number;
-  rights: Rights;
-  /** The hour in which it was last used, in milliseconds since 1970; absent before the first use. */
-  lastUsed?: number;
   /** Whether its secret can be decrypted. If it cannot, every request with the key is refused. */
   isUsable: boolean;
 }
@@ -44,15 +42,8 @@ export interface FoundS3Key extends S3Key {
 }
 
 /** A key as every request needs it. */
-interface CachedKey extends Owned {
-  record: S3KeyRecord;
+interface CachedS3Key extends CachedKey<S3KeyRecord> {
   secret: string;
-  rights: Rights;
-  /** The versions of the key's record and of the entry with its last use. */
-  versionstamp: string;
-  useVersionstamp: string | null;
-  /** The hour that is stored or being stored as its last use, in milliseconds since 1970. */
-  lastUsed: number;
 }
 
 /** What an `S3KeyStore` needs beside the database. */
@@ -69,7 +60,7 @@ export interface S3KeyParts {
 export class S3KeyStore {
   readonly #db: Database;
   readonly #parts: S3KeyParts;
-  readonly #cache: TtlCache<CachedKey>;
+  readonly #cache: TtlCache<CachedS3Key>;
   /** The problems with secrets that were reported. */
   readonly #reported = new Set<string>();
 
@@ -85,7 +76,7 @@ export class S3KeyStore {
    * back does not revive it.
    */
   async find(accessKeyId: string): Promise<FoundS3Key | undefined> {
-    // Anyone may send an id: no other text becomes a key of the store.
+    // Anyone may send any text: only a valid id is looked up.
     if (!isAccessKeyId(accessKeyId)) return undefined;
     const found = await this.#parts.projects.findOwned(this.#cache, accessKeyId);
     if (found === undefined) return undefined;
@@ -95,7 +86,7 @@ export class S3KeyStore {
       await this.#expire(accessKeyId, key);
       return undefined;
     }
-    if (now >= key.lastUsed + HOUR) this.#noteUse(accessKeyId, key, now);
+    noteUse(this.#db, key, now, this.#parts.onError);
     const { project, rights, secret } = key;
     return { project, accessKeyId, secret, rights, deleting };
   }
@@ -122,12 +113,8 @@ export class S3KeyStore {
     { name, created = Date.now(), limits = {}, by, actor = COMMAND_LINE }: NewKey = {},
   ): Promise<S3KeyInfo & S3Key | undefined> {
     return await transact(this.#db, async () => {
-      const [owner, maker] = await this.#db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
-        keys.project(project),
-        keys.projectKey(by ?? ""),
-      ]);
-      if (owner.value === null) return { result: undefined };
-      if (by !== undefined && !opens(maker.value, project)) throw new NoSuchProject(project);
+      const operation = await startCreation(this.#db, project, by);
+      if (operation === undefined) return { result: undefined };
       const key = newS3Key();
       const { accessKeyId } = key;
       const record: S3KeyRecord = {
@@ -137,9 +124,7 @@ export class S3KeyStore {
         created,
         secret: await this.#parts.secrets.seal(key.secret, { accessKeyId, project }),
       };
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(maker.key, maker.versionstamp)
-        .check(keys.s3Key(accessKeyId), null);
+      operation.check(keys.s3Key(accessKeyId), null);
       setS3Key(operation, accessKeyId, record);
       const event = { event: "s3_key.created", project, target: accessKeyId } as const;
       this.#parts.events.record(operation, actor, event);
@@ -201,7 +186,7 @@ export class S3KeyStore {
 
   async #expire(
     id: string,
-    { record, versionstamp }: Pick<CachedKey, "record" | "versionstamp">,
+    { record, versionstamp }: Pick<CachedKey<S3KeyRecord>, "record" | "versionstamp">,
   ): Promise<void> {
     const operation = new Operation().check(keys.s3Key(id), versionstamp);
     deleteS3Key(operation, { id, ...record });
@@ -209,48 +194,11 @@ export class S3KeyStore {
     this.#cache.forget(id);
   }
 
-  /**
-   * Stores in the background that a key was used in this hour. The checks let one of several processes do it, and keep
-   * the entry from outliving the key.
-   */
-  #noteUse(id: string, key: CachedKey, now: number): void {
-    key.lastUsed = now - now % HOUR;
-    const { record: { project, expires: deadline }, lastUsed: value } = key;
-    const use = keys.s3KeyUse(id);
-    const operation = new Operation().check(keys.s3Key(id), key.versionstamp)
-      .check(use, key.useVersionstamp);
-    if (deadline === undefined) operation.set(use, value);
-    else setExpiring(operation, { project }, { key: use, value, deadline, id: journalIds(id).use });
-    this.#db.commit(operation).catch((error: unknown) => {
-      // The next look-up beyond the cache time tries again.
-      const isTemporary = error instanceof StoreFull || error instanceof StoreUnavailable;
-      if (!isTemporary) this.#parts.onError(error);
-    });
-  }
-
-  /** Reads a key together with its project: the second read is of one moment. */
-  async #read(id: string): Promise<CachedKey | undefined> {
-    const [first] = await this.#db.reads.get<[S3KeyRecord]>([keys.s3Key(id)]);
-    if (first.value === null) return undefined;
-    const { project } = first.value;
-    const [key, owner, use] = await this.#db.reads.get<[S3KeyRecord, ProjectRecord, number]>([
-      first.key,
-      keys.project(project),
-      keys.s3KeyUse(id),
-    ]);
-    if (key.value === null || owner.value === null) return undefined;
-    const secret = await this.#open(id, key.value);
-    if (secret === undefined) return undefined;
-    return {
-      project,
-      projectCreated: owner.value.created,
-      record: key.value,
-      secret,
-      rights: new Rights(key.value),
-      versionstamp: key.versionstamp,
-      useVersionstamp: use.versionstamp,
-      lastUsed: use.value ?? 0,
-    };
+  async #read(id: string): Promise<CachedS3Key | undefined> {
+    const key = await readKey<S3KeyRecord>(this.#db, placeOf(id));
+    if (key === undefined) return undefined;
+    const secret = await this.#open(id, key.record);
+    return secret === undefined ? undefined : { ...key, secret };
   }
 
   /** Decrypts the secret of a key. Returns `undefined` if that is not possible, and reports each reason once. */
@@ -268,64 +216,34 @@ export class S3KeyStore {
   }
 }
 
-function isExpired({ expires = Infinity }: KeyLimits, now = Date.now()): boolean {
-  return expires <= now;
+function placeOf(id: string): KeyPlace {
+  return { id, record: keys.s3Key(id), use: keys.s3KeyUse(id) };
 }
 
-/** What names all entries of a key. */
-export interface S3KeyEntries {
-  project: string;
-  id: string;
-  expires?: number | undefined;
-}
-
-/** The journal's ids of what is deleted at the end of a key's life. */
-function journalIds(id: string): { record: string; index: string; use: string } {
-  return { record: id, index: `${id}.index`, use: `${id}.use` };
-}
-
-/** Returns the keys of the journal's entries that end a key; none if it does not expire. */
-export function s3JournalKeys({ id, expires }: S3KeyEntries): Deno.KvKey[] {
-  if (expires === undefined) return [];
-  const { record, index } = journalIds(id);
-  return [keys.garbage(expires, record), keys.garbage(expires, index)];
+function entriesOf(id: string, project: string): KeyEntries {
+  return { ...placeOf(id), index: keys.s3KeyOf(project, id) };
 }
 
 /** Adds a key's record, its entry in the index, and the journal's entries that end both. */
 export function setS3Key(operation: Operation, id: string, record: S3KeyRecord): void {
-  const { project, expires: deadline } = record;
-  const key = keys.s3Key(id);
-  const index = keys.s3KeyOf(project, id);
-  if (deadline === undefined) {
-    operation.set(index, {} satisfies S3KeyIndexRecord).set(key, record);
-    return;
-  }
-  const ids = journalIds(id);
-  const value: S3KeyIndexRecord = { expires: deadline };
-  setExpiring(operation, { project }, { key: index, value, deadline, id: ids.index });
-  setExpiring(operation, { project }, { key, value: record, deadline, id: ids.record });
+  const { project, expires } = record;
+  const index: S3KeyIndexRecord = expires === undefined ? {} : { expires };
+  setKey(operation, entriesOf(id, project), record, index);
 }
 
 /** Adds the deletion of a key with all that belongs to it. */
-export function deleteS3Key(operation: Operation, { project, id, expires }: S3KeyEntries): void {
-  operation.delete(keys.s3Key(id)).delete(keys.s3KeyUse(id)).delete(keys.s3KeyOf(project, id));
-  if (expires === undefined) return;
-  for (const each of Object.values(journalIds(id))) operation.delete(keys.garbage(expires, each));
+export function deleteS3Key(
+  operation: Operation,
+  { project, id, ...record }: { project: string; id: string } & S3KeyIndexRecord,
+): void {
+  deleteKey(operation, entriesOf(id, project), record);
 }
 
 function infoOf(
   accessKeyId: string,
   record: S3KeyRecord,
   isUsable: boolean,
-  lastUsed: number | null = null,
+  lastUsed?: number | null,
 ): S3KeyInfo {
-  const { name, created } = record;
-  return {
-    accessKeyId,
-    ...(name === undefined ? {} : { name }),
-    created,
-    rights: new Rights(record),
-    isUsable,
-    ...(lastUsed === null ? {} : { lastUsed }),
-  };
+  return { accessKeyId, isUsable, ...basicInfo(record, lastUsed) };
 }

@@ -7,7 +7,7 @@ import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
 import { Store } from "../store.ts";
-import { countReads, entriesWith } from "../testing/entries.ts";
+import { countReads, entriesWith, versionstampsOf } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
 import type { NewKey } from "./project_keys.ts";
@@ -37,10 +37,7 @@ async function lastUse({ store }: TestStore, { accessKeyId }: Made): Promise<num
   return listed.find((key) => key.accessKeyId === accessKeyId)?.lastUsed;
 }
 
-async function useVersions({ db }: TestStore): Promise<string[]> {
-  const entries = db.reader.list({ prefix: prefixes.all("s3_key_use") });
-  return await Array.fromAsync(entries, ({ versionstamp }) => versionstamp);
-}
+const useVersions = (bench: TestStore) => versionstampsOf(bench, "s3_key_use");
 
 testOnAll("An S3 key has its secret and the limits with which it was created", async (bench) => {
   const limits: KeyLimits = {
@@ -244,7 +241,7 @@ function processWith(
 }
 
 testOnAll(
-  "Without the key of the encryption S3 keys are unknown, listed and revocable",
+  "Without the encryption key, S3 keys are refused, but can be listed and revoked",
   async (bench) => {
     const made = [await makeKey(bench), await makeKey(bench)];
     for (const byte of [undefined, 8]) {
@@ -270,7 +267,7 @@ testOnAll(
   },
 );
 
-testOnAll("The record of an S3 key opens nothing in another place", async (bench) => {
+testOnAll("The record of an S3 key is useless under another id or project", async (bench) => {
   const { db, store } = bench;
   await store.projects.create("q", undefined);
   const [one, two] = [await makeKey(bench), await makeKey(bench)];

@@ -1,6 +1,6 @@
 /**
  * The encryption of the secrets of S3 keys. A signature is checked with the secret itself, so the store cannot keep only
- * a hash. The key of the encryption is kept outside the store: a copy of the store alone opens nothing.
+ * a hash. The key of the encryption is kept outside the store: a copy of the store alone reveals no secret.
  *
  * @module
  */
@@ -35,7 +35,7 @@ const SHARED_MODE = 0o077;
 
 /** Where the key of the encryption comes from. Both throw `S3KeysUnavailable`, whose message says why there is none. */
 export interface S3SecretKey {
-  /** What holds the key, as messages name it. They are also for callers, who need not know its path. */
+  /** Names the place of the key in messages. It is no path, because callers see these messages as well. */
   readonly name: string;
   read(): Promise<Uint8Array<ArrayBuffer>>;
   readOrCreate(): Promise<Uint8Array<ArrayBuffer>>;
@@ -53,7 +53,7 @@ export function givenS3SecretKey(bytes: Uint8Array<ArrayBuffer>): S3SecretKey {
   return { name: "the variable KVDRIVE_S3_SECRET", read, readOrCreate: read };
 }
 
-/** The key of a server that has no place for one. */
+/** The source of a server without a place for a key. */
 export const NO_S3_SECRET_KEY: S3SecretKey = {
   name: "nothing",
   read: refuse,
@@ -132,7 +132,7 @@ export class S3KeyFile implements S3SecretKey {
     try {
       if (!this.#isOurs) return await this.read();
       const key = await this.#find() ?? await this.#create();
-      // Also if another process has created it: what the key encrypts must not survive the file.
+      // Also if another process has created the file: it must be on disk before the first secret that needs it.
       await syncFolder(dirname(this.#path));
       return key;
     } catch (error) {
@@ -161,7 +161,7 @@ export class S3KeyFile implements S3SecretKey {
   /** Creates the file, unless another process has just done so: no key must ever replace another. */
   async #create(): Promise<Uint8Array<ArrayBuffer>> {
     using file = await TemporaryFile.claim(`${this.#path}.part`);
-    // The claim has waited for the other process.
+    // The claim has waited in vain for the other process.
     if (file === undefined) throw unavailable(`another process creates ${this.name}: try again`);
     try {
       const existing = await this.#find();
@@ -201,7 +201,7 @@ export interface SecretOwner {
 /** Encrypts and decrypts the secrets of S3 keys. */
 export class S3SecretBox {
   readonly #source: S3SecretKey;
-  /** What opened a secret last. */
+  /** The key that decrypted the last secret. */
   #key: CryptoKey | undefined;
 
   constructor(source: S3SecretKey) {
@@ -225,7 +225,7 @@ export class S3SecretBox {
   async open(sealed: SealedSecret, owner: SecretOwner): Promise<string> {
     const known = this.#key && await decrypt(this.#key, sealed, owner);
     if (known !== undefined) return known;
-    // The key may have been created or put back since.
+    // The key may have been created or restored since.
     const key = await importKey(await this.#source.read());
     const secret = await decrypt(key, sealed, owner);
     if (secret === undefined) {

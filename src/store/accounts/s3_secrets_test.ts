@@ -42,10 +42,10 @@ Deno.test("A process that found no key file uses the one that another process cr
   });
 });
 
-Deno.test("Many that create the key file at once use the same key", async () => {
+Deno.test("Processes that create the key file at once use the same key", async () => {
   for (let round = 0; round < 5; round++) {
     await withFolder(async (folder) => {
-      // What a killed process has left is no key.
+      // The remains of a killed process are not used as a key.
       await Deno.writeTextFile(`${folder}/${S3_KEY_FILE}.part`, "left");
       const sealed = await Promise.all(
         Array.from({ length: 8 }, (_, i) => boxOf(folder).seal(`secret ${i}`, OWNER)),
@@ -126,7 +126,7 @@ Deno.test("A sealed secret opens for its own key and project only", async () => 
     const others = [
       { ...OWNER, project: "q" },
       { ...OWNER, accessKeyId: "KV".padEnd(20, "B") },
-      // No part of one becomes a part of the other.
+      // Moving a character from the id to the project makes another owner.
       { accessKeyId: OWNER.accessKeyId.slice(0, -1), project: "Ap" },
     ];
     for (const owner of others) {

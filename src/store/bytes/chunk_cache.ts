@@ -31,8 +31,8 @@ interface KeptVersion extends CachedChunks {
 }
 
 /**
- * Cache of the chunks of files that are downloaded repeatedly. The bytes of a version never change, so nothing here ever
- * becomes wrong: whether a file still has a version is decided by its record, which is not in this cache.
+ * Cache of the chunks of files that are downloaded repeatedly. The bytes of a version never change, so entries are
+ * never stale: whether a file still has a version is decided by its record, which is not in this cache.
  *
  * Chunks are kept from the second download of a version on, as long as there is room. Only versions that were not
  * downloaded for a minute make room for others: downloads of more files than fit would otherwise displace each other

@@ -12,9 +12,9 @@ type Read = (from: number, to: number) => Promise<Piece[]>;
 /** The source of a download's pieces. */
 export interface Pieces {
   read: Read;
-  /** Returns what the download gets of a piece that needs not be read. */
+  /** Returns a piece in the form for the download, if it need not be read. */
   known?: (index: number) => Piece | undefined;
-  /** Returns what the download gets of a piece that was read. */
+  /** Returns a piece that was read in the form for the download. */
   prepare: (piece: Piece, index: number) => Piece | Promise<Piece>;
 }
 

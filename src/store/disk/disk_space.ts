@@ -15,12 +15,12 @@ const DISK_BYTES_PER_STORED_BYTE = 2;
 const UPLOAD_OVERHEAD = 64 * KIB;
 
 /**
- * Bytes of a body, at most, that space is promised for: more than the largest body of the drive API. A larger one gets
- * the space for the rest as it comes, so that announcing bytes takes no space from others.
+ * The most bytes of a body for which space is reserved in advance: more than the largest body of the drive API. A larger
+ * body gets space for the rest as it arrives, so that announced bytes alone take no space from others.
  */
 const WINDOW = 16 * MIB;
 
-/** How long space that was refused is wanted, in milliseconds: its sender will try again. */
+/** How long a refused upload counts as waiting for space, in milliseconds: its sender will try again. */
 const WANTED_FOR = 60 * SECOND;
 
 /** The store's disk has no room for what was to be written. */
@@ -31,7 +31,7 @@ export class StoreFull extends Error {
 /** Space for an upload, until it is disposed of. */
 export interface DiskReservation extends Disposable {
   /**
-   * Returns the bytes of a body as they come, with space for those after `WINDOW` as well.
+   * Returns the bytes of a body as they arrive, and reserves space for those after `WINDOW`.
    *
    * @throws {StoreFull} while they are iterated, if less than the reserve would stay free.
    */
@@ -91,7 +91,7 @@ export class DiskSpace {
         let received = 0;
         for await (const piece of body) {
           received += piece.byteLength;
-          // The bytes before are written by now: what was promised for them is for the next ones.
+          // The earlier bytes are written by now: their reservation is for the next ones.
           for (; granted < Math.min(received, size); granted += WINDOW) {
             await takeMore(Math.min(WINDOW, size - granted));
           }
@@ -105,7 +105,7 @@ export class DiskSpace {
     };
   }
 
-  /** Takes space if there is as much as needed, of which it may take a part only. @throws {StoreFull} */
+  /** Takes space if enough is free. It may take less than what must be free. @throws {StoreFull} */
   async #take(needed: number, taken: number): Promise<void> {
     // Uploads that arrive during a measurement share it. Each measurement looks at ten files.
     if (this.#isOld) {
@@ -113,7 +113,7 @@ export class DiskSpace {
     }
     if (this.#left < needed) await this.#measure();
     if (this.#left >= needed) {
-      // In the same turn as the comparison, so that others do not take the same space.
+      // In the same turn of the event loop as the comparison, so that no other upload takes the same space.
       this.#left -= taken;
       return;
     }
@@ -124,7 +124,7 @@ export class DiskSpace {
 
   /**
    * Returns whether there is no room for an upload of `size` bytes, or for one that was refused lately, so that free pages
-   * are wanted back soon.
+   * should be returned to the disk soon.
    */
   async isShort(size: number): Promise<boolean> {
     await this.#measure();

@@ -37,7 +37,7 @@ Deno.test("Reserved space stays reserved until the upload ends", async () => {
   await disk.reserve(14 * MIB);
 });
 
-Deno.test("After a refusal the disk is short until there is room for what was refused", async () => {
+Deno.test("After a refusal the disk is short until there is room for the refused upload", async () => {
   let free = 100 * MIB;
   const disk = new DiskSpace(() => Promise.resolve(free), 0);
   assertEquals(await disk.isShort(10 * MIB), false);
@@ -55,7 +55,7 @@ Deno.test("Bytes that are announced and never sent take no space from others", a
   await assertRejects(() => disk.reserve(6 * 1024 * MIB), StoreFull);
 });
 
-/** A body of pieces of 1 MiB, each of which takes space on the disk once it was taken. */
+/** A body of pieces of 1 MiB, each of which takes space on the disk once it is read. */
 async function* body(count: number, onWritten: () => void) {
   for (let i = 0; i < count; i++) {
     yield await Promise.resolve(new Uint8Array(MIB));
@@ -76,13 +76,13 @@ Deno.test("A large body gets the space for its next bytes while it is written", 
   assertEquals([await disk.isShort(99 * MIB), await disk.isShort(100 * MIB)], [false, true]);
 });
 
-Deno.test("A large body ends when others have taken the space for the rest of it", async () => {
+Deno.test("A large body fails if others have taken the space for the rest of it", async () => {
   let free = 300 * MIB;
   const disk = new DiskSpace(() => Promise.resolve(free), 100 * MIB);
   using room = await disk.reserve(99 * MIB);
   let received = 0;
   const receive = async () => {
-    // The disk is measured once a second, so here nothing of it would be noticed.
+    // `isShort` measures the disk, which otherwise happens once a second.
     for await (const _ of room.track(body(99, () => free -= 4 * MIB))) {
       received++;
       await disk.isShort(0);

@@ -12,6 +12,8 @@ export interface ObjectChecksum {
   value: string;
   /** `COMPOSITE`: the checksum of the checksums of the parts. */
   type: "FULL_OBJECT" | "COMPOSITE";
+  /** Set if it was computed for a copy: the parts then have checksums of another algorithm, or none. */
+  forCopy?: true;
 }
 
 /**

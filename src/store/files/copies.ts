@@ -39,7 +39,7 @@ export interface CopyRequest {
   condition: WriteCondition;
   /** Decides on the target's, of which there may be none. */
   targetCondition?: WriteCondition | undefined;
-  /** What a copy says about itself; what its source says unless given. */
+  /** The description of a copy; that of its source unless given. */
   replace?: FileDescription | undefined;
 }
 
@@ -79,8 +79,8 @@ export class Copies {
   }
 
   /**
-   * Copies or moves a file. Source and target differ, unless a copy replaces what the file says about itself: that makes
-   * a new version.
+   * Copies or moves a file. Source and target differ, unless a copy replaces the description of a file in place, which
+   * makes a new version.
    *
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the target's drive is being deleted.

@@ -159,7 +159,7 @@ export interface FileChanges {
   lifetime?: number | null | undefined;
   /** The content type. */
   type?: string | undefined;
-  /** The content type, and what S3 callers keep with the file. It makes a new version in any case. */
+  /** The description of the file. It makes a new version in any case. */
   replace?: FileDescription | undefined;
 }
 

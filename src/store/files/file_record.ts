@@ -8,6 +8,7 @@ import { DAY, SECOND } from "../../rules/units.ts";
 import {
   bytesVersion,
   type FileRecord,
+  type ObjectChecksum,
   type ObjectMetadata,
   type Place,
   placeId,
@@ -67,16 +68,18 @@ export function newRecord(
   };
 }
 
-/** What a file says about itself beside its bytes. */
+/** The description of a file. */
 export interface FileDescription {
   type: string;
   object?: ObjectMetadata | undefined;
+  /** A checksum in place of the one that the file has. */
+  checksum?: ObjectChecksum | undefined;
 }
 
 /** Returns the record of a version with the same bytes and another description. */
 export function redescribedRecord(
   record: FileRecord,
-  { type, object }: FileDescription,
+  { type, object, checksum }: FileDescription,
 ): FileRecord {
   const { sameSecond: _, object: _replaced, ...kept } = record;
   const modified = modifiedAfter(record);
@@ -88,6 +91,7 @@ export function redescribedRecord(
     modified,
     bytes: bytesVersion(record),
     ...(object === undefined ? {} : { object }),
+    ...(checksum === undefined ? {} : { checksum }),
     ...(sameSecond ? { sameSecond } : {}),
   };
 }
@@ -95,7 +99,7 @@ export function redescribedRecord(
 /**
  * Returns the record of a copy, which does not expire. It is created now, also in place of a file.
  *
- * @param replace What it says about itself, if that is not what its source says.
+ * @param replace Its description, unless it keeps that of its source.
  */
 export function copiedRecord(
   { version: _, created: _c, modified: _m, expires: _e, sameSecond: _s, ...kept }: FileRecord,
@@ -103,9 +107,14 @@ export function copiedRecord(
   replace?: FileDescription,
 ): FileRecord {
   const { shared, ...draft } = kept;
-  const { type, object } = replace ?? draft;
+  const { type, object, checksum } = replace ?? draft;
   delete draft.object;
-  const described = { ...draft, type, ...(object === undefined ? {} : { object }) };
+  const described = {
+    ...draft,
+    type,
+    ...(object === undefined ? {} : { object }),
+    ...(checksum === undefined ? {} : { checksum }),
+  };
   const record = newRecord(described, replaced, false);
   return {
     ...record,

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
-import type { ObjectChecksum, ObjectMetadata } from "../engine/records.ts";
-import { CHUNK_SIZE } from "../engine/records.ts";
+import { CHUNK_SIZE, type ObjectChecksum, type ObjectMetadata } from "../engine/records.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { assertKeys } from "../testing/entries.ts";
 import { put, read, recordOf } from "../testing/files.ts";
@@ -32,7 +31,7 @@ async function tagsOf(bench: TestStore, name: string): Promise<unknown[]> {
 }
 
 testOnAll(
-  "A file keeps what an S3 client has said about it until it is written again",
+  "A file keeps the tags and metadata of S3 clients until it is overwritten",
   async (bench) => {
     for (const size of [10, 3 * CHUNK_SIZE]) {
       await putObject(bench, "a", bytes(size));
@@ -43,7 +42,7 @@ testOnAll(
   },
 );
 
-testOnAll("Copies, moves and the trash keep what an S3 client has said", async (bench) => {
+testOnAll("Copies, moves and the trash keep the tags and metadata of S3 clients", async (bench) => {
   const { copies } = bench.store.files;
   await putObject(bench, "a", bytes(10));
   const free = { overwrite: false, condition: always };
@@ -58,7 +57,7 @@ testOnAll("Copies, moves and the trash keep what an S3 client has said", async (
   assertEquals(await tagsOf(bench, "c"), [MD5, CHECKSUM, OBJECT]);
 });
 
-testOnAll("A copy may say something else about itself", async (bench) => {
+testOnAll("A copy may have another description", async (bench) => {
   const { copies } = bench.store.files;
   for (const size of [10, 3 * CHUNK_SIZE]) {
     await putObject(bench, "a", bytes(size));
@@ -109,7 +108,7 @@ testOnAll("A copy may depend on its target", async (bench) => {
   assert(typeof await copy() !== "string");
 });
 
-testOnAll("A file tells the parts that it is made of", async (bench) => {
+testOnAll("The parts of a file are listed", async (bench) => {
   const { files, uploads } = bench.store;
   const partsOf = async (from: number, limit: number) => {
     return await files.parts(await recordOf(bench, "a"), { from, limit });
@@ -137,7 +136,7 @@ testOnAll("A file tells the parts that it is made of", async (bench) => {
   assertEquals(await partsOf(1202, 3), []);
 });
 
-testOnAll("Conditions see the tag that S3 clients know", async (bench) => {
+testOnAll("Conditions see the entity tag of S3 clients", async (bench) => {
   const { files } = bench.store;
   const has = (tag: string | undefined): WriteCondition => (current) => current?.tag === tag;
   await put(bench, "a", bytes(1));
@@ -148,7 +147,7 @@ testOnAll("Conditions see the tag that S3 clients know", async (bench) => {
   assertEquals(await files.delete(place("a"), has(MD5)), false);
 });
 
-testOnAll("A body may be as large as its caller says", async (bench) => {
+testOnAll("A body may be as large as the caller allows", async (bench) => {
   const data = bytes(MAX_PAYLOAD + 2 * CHUNK_SIZE + 1);
   const { files } = bench.store;
   const large = { ...ANYWAY, maxSize: 2 * MAX_PAYLOAD };

@@ -1,6 +1,6 @@
 /**
- * The listing of a drive as S3 clients see it: files and markers of folders in one order, and what names have in common
- * up to any delimiter.
+ * The listing of a drive as S3 clients see it: files and markers of folders in one order, grouped by
+ * common prefixes up to any delimiter.
  *
  * @module
  */
@@ -30,10 +30,10 @@ export interface ObjectQuery {
   limit: number;
 }
 
-/** A file in a list. What its senders keep with it can have kilobytes, and no list shows it. */
+/** A file in a list, without its metadata, which can have kilobytes. */
 export type ListedFile = Omit<FileRecord, "object">;
 
-/** A file, the marker of a folder, or what several of them have in common. */
+/** A file, the marker of a folder, or the common prefix of several. */
 export type ObjectEntry =
   | { name: string; record: ListedFile; folder?: never; commonPrefix?: never }
   | { name: string; folder: FolderRecord; record?: never; commonPrefix?: never }
@@ -131,7 +131,7 @@ class Cursor<S, T> {
     { start, firstBatch, toListed }: {
       start: string | undefined;
       firstBatch: number;
-      /** Returns what a list has of an entry; `undefined` if it is none of the list. */
+      /** Returns an entry in the form of the list; `undefined` if it is not listed. */
       toListed: (stored: S) => T | undefined;
     },
   ) {
@@ -146,7 +146,7 @@ class Cursor<S, T> {
     return this.#found[this.#index];
   }
 
-  /** Whether `fill` has something to do. */
+  /** Whether a batch must be read. */
   get isEmpty(): boolean {
     return this.first === undefined && this.#from !== undefined;
   }
@@ -163,12 +163,12 @@ class Cursor<S, T> {
     }
     if (name === undefined || this.first !== undefined || this.#from === undefined) return;
     if (!isBefore(this.#from, name)) return;
-    // Entries that were read for nothing say that the next ones may be as well.
+    // Start with small batches: more entries may be skipped.
     this.#from = name;
     this.#batch = 1;
   }
 
-  /** Reads the next entries unless there are some, or no more. @param wanted How many are of use. */
+  /** Reads the next entries if there are none left of the last batch. @param wanted The most entries to read. */
   async fill(wanted: number): Promise<void> {
     while (this.isEmpty) {
       const limit = Math.min(this.#batch, wanted);

@@ -87,7 +87,7 @@ testOnAll(
 );
 
 testOnAll(
-  "Pages of any size, prefix and delimiter have what a look at all names finds",
+  "Pages of any size, prefix and delimiter are those of a list of all names",
   async (bench) => {
     await fill(bench);
     for (const delimiter of [undefined, "/", "||", "/x", "b", "\u{1f600}"]) {

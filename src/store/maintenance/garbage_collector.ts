@@ -47,7 +47,7 @@ const PAGE = 200;
 /** Items of the trash that one run deletes for a project without a trash. */
 const MAX_EMPTIED = 10_000;
 
-/** Entries that are deleted of a large one before small ones get their turn: some seconds. */
+/** Keys of a large entry that are deleted before small entries get a turn: the work of some seconds. */
 const STEP = 20_000;
 
 /** Entries that may fail in one run: a damaged page of the store's file affects few of them, a failing disk all. */
@@ -268,8 +268,8 @@ export class GarbageCollector {
   }
 
   /**
-   * Yields the keys of a version's bytes. Of many chunks only those that exist: the journal has the largest body that a
-   * writer might have sent, and an earlier run may have deleted some.
+   * Yields the keys of a version's bytes. Of many chunks, only existing ones are yielded: the journal has the largest
+   * body that a writer might have sent, and an earlier run may have deleted some.
    */
   async *#versionKeys(version: string, chunks: number): AsyncGenerator<Deno.KvKey> {
     if (chunks <= MAX_DELETED_ENTRIES) return yield* versionKeys(version, chunks);

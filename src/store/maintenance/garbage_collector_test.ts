@@ -38,35 +38,41 @@ testOnAll(
   },
 );
 
-testOnAll("A dead writer costs what it has written, not what it might have", async (bench) => {
-  const version = newVersion();
-  const writer = new ChunkWriter(bench.db, place("a"), version, chunkCount(5 * GIB));
-  for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK_SIZE));
-  (await writer.finish("A".repeat(43) + "=")).end();
-  // An earlier run was interrupted, and a commit of the writer was lost.
-  for (const index of [0, 1, 2, 17]) await deleteEntry(bench.db, keys.chunk(version, index));
-  const reads = await countReads(bench, () => sweepLater(bench));
-  assert(reads < 40, `${reads} reads`);
-  await assertKeys(bench, {});
-});
-
-testOnAll("Bytes of 5 TiB are deleted at the cost of those that exist", async (bench) => {
-  const version = newVersion();
-  const part = () => ({ version: newVersion(), size: 5 * GIB, sha256: "" });
-  const parts = Array.from({ length: 1000 }, part);
-  const operation = new Operation();
-  setManifest(operation, version, parts);
-  addGarbage(operation, { kind: "manifest", ...place("a"), version }, 0);
-  await bench.db.commit(operation);
-  for (const [i, { version }] of parts.entries()) {
-    if (i % 200 === 0) await setEntry(bench.db, keys.chunk(version, 81_919), bytes(CHUNK_SIZE));
-  }
-  await sweepLater(bench);
-  await assertKeys(bench, {});
-});
+testOnAll(
+  "Deleting the bytes of a dead writer costs as much as it wrote, not as it announced",
+  async (bench) => {
+    const version = newVersion();
+    const writer = new ChunkWriter(bench.db, place("a"), version, chunkCount(5 * GIB));
+    for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK_SIZE));
+    (await writer.finish("A".repeat(43) + "=")).end();
+    // An earlier run was interrupted, and a commit of the writer was lost.
+    for (const index of [0, 1, 2, 17]) await deleteEntry(bench.db, keys.chunk(version, index));
+    const reads = await countReads(bench, () => sweepLater(bench));
+    assert(reads < 40, `${reads} reads`);
+    await assertKeys(bench, {});
+  },
+);
 
 testOnAll(
-  "Small garbage that becomes due goes during the deletion of a large file",
+  "Deleting a body of up to 5 TiB costs as much as the chunks that exist",
+  async (bench) => {
+    const version = newVersion();
+    const part = () => ({ version: newVersion(), size: 5 * GIB, sha256: "" });
+    const parts = Array.from({ length: 1000 }, part);
+    const operation = new Operation();
+    setManifest(operation, version, parts);
+    addGarbage(operation, { kind: "manifest", ...place("a"), version }, 0);
+    await bench.db.commit(operation);
+    for (const [i, { version }] of parts.entries()) {
+      if (i % 200 === 0) await setEntry(bench.db, keys.chunk(version, 81_919), bytes(CHUNK_SIZE));
+    }
+    await sweepLater(bench);
+    await assertKeys(bench, {});
+  },
+);
+
+testOnAll(
+  "Small garbage is deleted during the deletion of a large file",
   async (bench) => {
     const { db } = bench;
     const version = newVersion();

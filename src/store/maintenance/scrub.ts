@@ -308,7 +308,7 @@ export class Scrub {
     await this.#sleep(Math.min(MAX_REST, Math.max(MIN_REST, REST_FACTOR * took)));
     const until = performance.now() + MAX_YIELD;
     while (this.#isBusy && performance.now() < until) await this.#sleep(YIELD_STEP);
-    // Other processes see by it that the pass goes on, also during a file that takes hours.
+    // Shows other processes that the pass is running, also during a file that takes hours.
     await this.#position?.saveIfDue();
     // A large file of a pass must not hold up the digests of new files.
     if (this.#isWoken) await this.checkUrgent();

@@ -153,6 +153,12 @@ export async function damageEntry(
   else await setEntry(db, entry.key, edited);
 }
 
+/** Returns the versionstamps of all entries of a kind. */
+export async function versionstampsOf({ db }: TestStore, kind: string): Promise<string[]> {
+  const entries = db.reader.list({ prefix: prefixes.all(kind) });
+  return await Array.fromAsync(entries, ({ versionstamp }) => versionstamp);
+}
+
 /** Sets an entry, past all rules of the store. */
 export async function setEntry(db: Database, key: Deno.KvKey, value: unknown): Promise<void> {
   await db.commit(new Operation().set(key, value));

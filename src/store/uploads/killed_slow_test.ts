@@ -43,7 +43,7 @@ async function killWriter(
   }).spawn();
   let kill: Promise<void> | undefined;
   for await (const text of writer.stdout.pipeThrough(new TextDecoderStream())) {
-    // A number that is cut is too small.
+    // A truncated number is too small.
     const step = Number(text.trimEnd().split("\n").at(-1));
     if (isReached(step)) kill ??= delay(after).then(() => writer.kill("SIGKILL"));
   }

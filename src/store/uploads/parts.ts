@@ -21,7 +21,7 @@ import { totalSize } from "../bytes/manifest.ts";
 /** The record of a part with its number. */
 export type NumberedPart = PartRecord & PartSize;
 
-/** What callers get to know of a part. */
+/** A part as callers see it. */
 export type StoredPart = PartSize & Pick<PartRecord, "sha256" | "md5" | "checksum" | "modified">;
 
 /** What S3 callers compare the bytes of a part with. */
@@ -83,7 +83,7 @@ export async function holdParts(
 ): Promise<HeldParts> {
   const few = await readWithin(PARTS_BATCH + 1);
   if (few.parts.length <= PARTS_BATCH) return few;
-  // Nothing is held while more is waited for.
+  // No memory is held while waiting for more.
   few[Symbol.dispose]();
   return await readWithin(MAX_PARTS);
 

@@ -57,7 +57,7 @@ export type FileAttributes = Pick<UploadSession, "mtime" | "lifetime" | "object"
 export interface CompletedUpload {
   /** The deadline that its file got, in milliseconds since 1970. */
   expires?: number;
-  /** The file's record, unless an upload was completed before and its file has another version by now. */
+  /** The file's record; absent if the upload was completed before and the file has another version by now. */
   record?: FileRecord;
 }
 

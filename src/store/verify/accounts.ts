@@ -15,8 +15,9 @@ import type {
 } from "../engine/records.ts";
 import type { EventRecord, ServerEventRecord } from "../engine/event_records.ts";
 import { areKeyLimits } from "../../rules/rights.ts";
-import { deleteProjectKey, journalKeys, setProjectKey } from "../accounts/project_keys.ts";
-import { deleteS3Key, s3JournalKeys, setS3Key } from "../accounts/s3_keys.ts";
+import { journalKeys } from "../accounts/key_entries.ts";
+import { deleteProjectKey, setProjectKey } from "../accounts/project_keys.ts";
+import { deleteS3Key, setS3Key } from "../accounts/s3_keys.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
@@ -78,7 +79,7 @@ function invalidKey(
   message: string,
 ): Problem {
   const operation = new Operation().check(key, versionstamp);
-  // A time that is none has no entries in the journal.
+  // An invalid time has no entries in the journal.
   const { expires: _, ...record } = value;
   deleteProjectKey(operation, String(key[1]), record);
   return indexProblem(message, operation, "The key was removed", value.project);
@@ -148,7 +149,7 @@ function* s3KeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Genera
     if (!snapshot.has(keys.project(project))) {
       yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
     } else if (!areKeyLimits(value)) {
-      // A time that is none has no entries in the journal.
+      // An invalid time has no entries in the journal.
       deleteS3Key(operation, { project, id });
       const message = `${label} has limits that make no sense`;
       yield indexProblem(message, operation, "The key was removed", project);
@@ -171,7 +172,7 @@ function hasS3Entries(snapshot: Snapshot, id: string, record: S3KeyRecord): bool
   const { project, expires } = record;
   const listed = snapshot.get<S3KeyIndexRecord>(keys.s3KeyOf(project, id))?.value;
   return listed !== undefined && listed.expires === expires &&
-    s3JournalKeys({ id, ...record }).every((each) => snapshot.has(each));
+    journalKeys(id, record).every((each) => snapshot.has(each));
 }
 
 function* appKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {

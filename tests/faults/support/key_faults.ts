@@ -1,7 +1,7 @@
 import { PROJECT_ID } from "../../support/server.ts";
 import { deleteFirst, type Edit } from "./edit_store.ts";
 
-/** Adds a key with these limits, and nothing that belongs to them. */
+/** Adds a key with these limits, but not the journal entries that belong to them. */
 async function addKey(kv: Deno.Kv, limits: object): Promise<void> {
   const [hash, prefix] = ["f".repeat(64), "damagedK"];
   await kv.atomic().set(["project_key_prefix", PROJECT_ID, prefix], hash)
@@ -11,13 +11,13 @@ async function addKey(kv: Deno.Kv, limits: object): Promise<void> {
 
 const S3_KEY = "KV".padEnd(20, "A");
 
-/** Adds the record of an S3 key with these limits, and nothing that belongs to it. */
+/** Adds only the record of an S3 key with these limits, and no other entry of the key. */
 async function addS3Key(kv: Deno.Kv, limits: object): Promise<void> {
   const record = { project: PROJECT_ID, created: 1, secret: { iv: "", text: "" } };
   await kv.set(["s3_key", S3_KEY], { ...record, ...limits });
 }
 
-/** Wrong entries of project keys and S3 keys, and what verify says of them. */
+/** Wrong entries of project keys and S3 keys, and the problems that verify reports. */
 export const KEY_WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   "a key that is missing in its lists": {
     damage: (kv) => deleteFirst(kv, "project_key_prefix", PROJECT_ID),

@@ -1,7 +1,6 @@
 import { encodeHex } from "@std/encoding/hex";
 import { createHash } from "node:crypto";
-import type { S3Key } from "../../support/s3/signed.ts";
-import { signedHeaders } from "../../support/s3/signed.ts";
+import { type S3Key, signedHeaders } from "../../support/s3/signed.ts";
 
 /** What a request has besides its method and its key. */
 export interface ObjectRequest {
@@ -89,7 +88,7 @@ export function textOf({ bytes }: ObjectAnswer): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The entity tag, without quotes, that an object of parts has; of one part without parts if there is none. */
+/** Returns the entity tag, without quotes, of an object of these parts, or of an object that is sent at once. */
 export function tagOf(parts: readonly Uint8Array[], isInParts: boolean): string {
   const digests = parts.map((part) => createHash("md5").update(part).digest());
   const [only] = digests;

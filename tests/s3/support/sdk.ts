@@ -1,5 +1,11 @@
-import { type PutObjectCommandInput, S3Client, S3ServiceException } from "@aws-sdk/client-s3";
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  S3Client,
+  S3ServiceException,
+} from "@aws-sdk/client-s3";
 import { assert, assertEquals } from "@std/assert";
 import https from "node:https";
 import { IS_PEER, REGION, type S3Keys, S3Site, type Transport, TRANSPORTS } from "./site.ts";
@@ -77,15 +83,15 @@ export function sdkSuite(
 
 export interface ClientOptions {
   keys?: S3Keys;
-  /** The server's clock is elsewhere, in milliseconds. */
+  /** The assumed offset of the server's clock, in milliseconds. */
   clockOffset?: number;
-  /** The bucket in the name of the host: every name of a host leads to this machine. */
+  /** Whether the bucket is in the host name: all such names lead to this machine. */
   isHosted?: boolean;
 }
 
 /**
- * The SDK with its default settings, save that the name of a host has no bucket in it unless this is tested. Of an address
- * of numbers the SDK uses path style by itself.
+ * The SDK with its default settings, except that it uses path style unless `isHosted` is set. For an IP address the SDK
+ * does so by default.
  */
 export function sdkClient(site: S3Site, options: ClientOptions = {}): S3Client {
   const { keys = site.keys, clockOffset, isHosted = false } = options;

@@ -4,7 +4,7 @@ import { TestServer } from "../../support/server.ts";
 import { TlsFiles } from "../../support/tls.ts";
 import { PeerServer } from "./peer.ts";
 
-/** Of a server that judges its answers by `/openapi.json`, which describes nothing of S3, this sends requests unjudged. */
+/** Sends requests without comparing the responses with `/openapi.json`, which does not describe S3. */
 export const plainFetch: typeof fetch = globalThis.fetch;
 
 /** The path of a MinIO with which the tests themselves are checked, in place of this project's server. */
@@ -16,13 +16,13 @@ export const IS_PEER = PEER !== undefined;
 export type Transport = "http" | "https";
 export const TRANSPORTS: readonly Transport[] = ["http", "https"];
 
-/** Any region will do. Of us-east-1 the AWS CLI and boto3 sign addresses in the way of 2006. */
+/** Any region works. For us-east-1 the AWS CLI and boto3 presign URLs with Signature Version 2. */
 export const REGION = "eu-central-1";
 
 /** The domain of `--s3-domain`: its addresses reach this machine everywhere. */
 export const DOMAIN = "localhost";
 
-/** The bucket that the certificate allows in the name of a host. */
+/** The bucket whose host name is in the certificate. */
 export const HOST_BUCKET = "hosted-bucket";
 
 export interface S3Keys {

@@ -25,7 +25,7 @@ const UNSIGNED = "UNSIGNED-PAYLOAD";
 /** Seconds for which presigned targets are valid. */
 const VALID_FOR = 300;
 
-/** The headers of a request that is signed in them (Signature Version 4), but `Host`. */
+/** The headers of a request with its signature (Signature Version 4), without `Host`. */
 export function signedHeaders(
   key: S3Key,
   request: Omit<S3Request, "body"> & { body?: string | Uint8Array },
@@ -33,7 +33,7 @@ export function signedHeaders(
   const { query = "", host = "localhost", headers = {}, body = "" } = request;
   const time = timeNow();
   const sha256 = hash(body);
-  // Those of S3 have to be signed as well.
+  // Headers `x-amz-…` must be signed as well.
   const own = Object.entries(headers).filter(([name]) => name.startsWith("x-amz-"));
   const signed = Object.fromEntries([
     ["host", host] as const,

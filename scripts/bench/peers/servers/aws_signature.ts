@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** What signs requests of the S3 protocol. */
+/** Credentials for S3 requests. */
 export interface S3Credentials {
   region: string;
   accessKey: string;
@@ -21,13 +21,13 @@ export type S3Signature = Record<"Authorization" | "x-amz-content-sha256" | "x-a
 
 const NO_BODY = new Uint8Array();
 
-/** Signs requests to one address: version 4 of the signatures of Amazon Web Services, with the hash of the body. */
+/** Signs requests to one address with AWS Signature Version 4, including the hash of the body. */
 export class S3Signer {
   readonly #host: string;
   readonly #credentials: S3Credentials;
   #day = "";
   #key: Uint8Array = NO_BODY;
-  /** Uploads of the same bytes need their hash once. */
+  /** Hashes of bodies: the same bytes are hashed once. */
   readonly #hashes = new WeakMap<Uint8Array, string>();
 
   /** @param host The value of the header `Host`. */

@@ -10,8 +10,8 @@ const ADMINISTRATOR = "minioadmin";
 const PASSWORD = "minioadmin";
 
 /**
- * All callers may read and write files in one bucket, so that rows of other servers have requests without a signature. The server is spared the
- * work of checking them.
+ * All callers may read and write files in one bucket. The rows that compare it with other APIs send requests without a
+ * signature, which the server need not check.
  */
 const POLICY = JSON.stringify({
   Version: "2012-10-17",

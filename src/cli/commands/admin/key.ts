@@ -1,4 +1,4 @@
-import type { ProjectKeyInfo } from "../../../client/administration.ts";
+import type { NewS3Key, ProjectKeyInfo } from "../../../client/administration.ts";
 import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
 import { MAX_KEY_LIFE, PERMISSIONS } from "../../../rules/rights.ts";
 import { KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
@@ -9,16 +9,10 @@ import type { AdminCall } from "./admin_call.ts";
 
 export async function createKey(call: AdminCall): Promise<void> {
   const { project } = call;
-  call.validate("name", keyNameProblem);
-  call.validate("name-prefix", namePrefixProblem);
-  const wanted = {
-    name: call.get("name"),
-    permissions: permissionsOf(call),
-    drives: drivesOf(call),
-    name_prefix: call.get("name-prefix"),
-    expires_in: secondsIn(call),
-  };
-  const made = await call.administer((on) => on.createKey(project, wanted));
+  const { prefix, ...wanted } = newKeyOptions(call, "name-prefix");
+  const made = await call.administer((on) =>
+    on.createKey(project, { ...wanted, name_prefix: prefix })
+  );
   call.print(made, [
     `Project key:  ${made.project_key}`,
     "",
@@ -87,14 +81,17 @@ export function limitCells(
   ];
 }
 
-/** Parses `--permissions`. @throws {UsageError} */
-export function permissionsOf(call: AdminCall): string[] | undefined {
-  return listOf(call, "permissions", permissionProblem);
-}
-
-/** Parses `--drives`. @throws {UsageError} */
-export function drivesOf(call: AdminCall): string[] | undefined {
-  return listOf(call, "drives", driveNameProblem);
+/** Parses the options that describe a new key. @param prefixOption Its names begin with this option. @throws {UsageError} */
+export function newKeyOptions(call: AdminCall, prefixOption: string): NewS3Key {
+  call.validate("name", keyNameProblem);
+  call.validate(prefixOption, namePrefixProblem);
+  return {
+    name: call.get("name"),
+    permissions: listOf(call, "permissions", permissionProblem),
+    drives: listOf(call, "drives", driveNameProblem),
+    prefix: call.get(prefixOption),
+    expires_in: secondsIn(call),
+  };
 }
 
 /** Parses a list with commas; `undefined` if the option is not given. */
@@ -116,7 +113,7 @@ function permissionProblem(text: string): string | undefined {
 }
 
 /** Parses `--expires-in` to seconds. @throws {UsageError} */
-export function secondsIn(call: AdminCall): number | undefined {
+function secondsIn(call: AdminCall): number | undefined {
   const text = call.get("expires-in");
   if (text === undefined) return undefined;
   const seconds = Math.ceil((parseDuration(text, MAX_KEY_LIFE * 1000) ?? 0) / 1000);

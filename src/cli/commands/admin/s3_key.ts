@@ -1,20 +1,11 @@
-import { keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
 import { isAccessKeyId } from "../../../rules/secrets.ts";
 import { CommandError } from "../../terminal/output.ts";
 import type { AdminCall } from "./admin_call.ts";
-import { drivesOf, LIMIT_HEADINGS, limitCells, permissionsOf, secondsIn } from "./key.ts";
+import { LIMIT_HEADINGS, limitCells, newKeyOptions } from "./key.ts";
 
 export async function createS3Key(call: AdminCall): Promise<void> {
   const { project } = call;
-  call.validate("name", keyNameProblem);
-  call.validate("prefix", namePrefixProblem);
-  const wanted = {
-    name: call.get("name"),
-    permissions: permissionsOf(call),
-    drives: drivesOf(call),
-    prefix: call.get("prefix"),
-    expires_in: secondsIn(call),
-  };
+  const wanted = newKeyOptions(call, "prefix");
   const made = await call.administer((on) => on.createS3Key(project, wanted));
   call.print(made, [
     `Access key id:      ${made.access_key_id}`,

@@ -28,7 +28,7 @@ interface OpenFolder {
 }
 
 /**
- * Cuts, copies and pastes entries with the clipboard of the system: also another tab can paste them, and what another
+ * Cuts, copies and pastes entries through the system clipboard. Another tab can paste them, and anything that another
  * program copies replaces them.
  */
 export function useClipboard(folder: OpenFolder): void {

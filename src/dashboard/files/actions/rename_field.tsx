@@ -14,7 +14,7 @@ export function RenameField({ entry, actions, onEnd }: {
   const { toasts } = useApp();
   const input = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState<string>();
-  // Before the next key is pressed: it belongs to the name.
+  // Synchronous, so that the next key press goes into the field.
   useLayoutEffect(() => {
     input.current?.focus();
     input.current?.setSelectionRange(0, editedLength(entry));

@@ -38,7 +38,7 @@ export async function showShortcuts({ overlays }: Pick<App, "overlays">): Promis
   ));
 }
 
-/** The keys that work wherever the focus is in the page of a folder. */
+/** The keys that work on the page of a folder, wherever the focus is. */
 export function useShortcuts(app: App, { project, drive, path }: Place): void {
   useEffect(() => {
     const leaving = new AbortController();
@@ -70,7 +70,7 @@ function press(
   return action !== undefined;
 }
 
-/** Goes to the field of the search; narrow screens have a button in its place. */
+/** Moves the focus to the search field. Narrow screens have a button instead of it. */
 function search(): void {
   const header = document.querySelector(".files-head");
   const field = header?.querySelector<HTMLElement>("input[type=search]");

@@ -60,7 +60,7 @@ export class BrowserStore {
 
 const known = new WeakMap<SessionStore, BrowserStore>();
 
-/** Returns the cache of the page: each one keeps a connection to the database. */
+/** Returns the only cache of the page: each cache keeps a database connection open. */
 export function browserStoreOf(session: SessionStore): BrowserStore {
   const store = known.get(session) ?? new BrowserStore(session);
   known.set(session, store);

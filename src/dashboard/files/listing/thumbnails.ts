@@ -1,8 +1,7 @@
 import { type Api, dataOf } from "../../core/api.ts";
-import type { Entry, Place } from "../entry.ts";
+import { type Entry, labelOf, type Place } from "../entry.ts";
 import type { BrowserStore } from "./browser_store.ts";
 import { extensionOf } from "./kinds.ts";
-import { labelOf } from "../entry.ts";
 
 /** Larger images are not loaded for a thumbnail, in bytes. */
 const MAX_IMAGE = 12_000_000;

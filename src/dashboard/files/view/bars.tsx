@@ -50,7 +50,7 @@ export function SelectionBar() {
   );
 }
 
-/** The entry of menus that selects everything: fingers have no key for it. */
+/** The entry of menus that selects everything: touch screens have no key for it. */
 export function selectAllItem({ selection, order }: FolderModel): MenuAction {
   return {
     label: "Select all",

@@ -124,7 +124,7 @@ function Name({ entry }: { entry: Entry }) {
 /**
  * Gives the focus back to the list after a name was edited, or a file was shown.
  *
- * @param isLost Only if no other element has it: the user may have gone on elsewhere.
+ * @param isLost Only if no other element has the focus: the user may have moved it.
  */
 export function focusRow({ name }: Pick<Entry, "name">, isLost = false): void {
   requestAnimationFrame(() => {

@@ -151,8 +151,9 @@ function Entries({ geometry: { columns, height }, first, end, isShared }: {
 }
 
 /**
- * Returns a function that returns the key of an element for another entry: one of those that are not shown any more, since
- * changing an element costs less than making one. That with the focus is not used again: the focus would stay in it.
+ * Returns a function that chooses the element for a further entry, by its key. It reuses elements of entries that are no
+ * longer shown, since updating one is cheaper than creating one. The element with the focus is not reused, as it would
+ * keep the focus.
  */
 function useSlots(
   before: ReadonlyMap<string, Rendered>,

@@ -208,7 +208,7 @@ function sortItems({ room: { preferences: { sort } } }: FolderModel): MenuItem[]
   }));
 }
 
-/** The menu of small screens with what has no room in the header. */
+/** The menu of small screens, with the entries that do not fit into the header. */
 function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined }) {
   const folder = useFolder();
   const { room: { app, preferences: { layout, hasDetails } } } = folder;

@@ -137,7 +137,7 @@ function typeAhead(
   typed: { text: string; at: number },
 ): boolean {
   if (event.key.length !== 1 || isAdding(event) || event.altKey) return false;
-  // These are shortcuts of the page.
+  // The page itself handles these shortcuts.
   if (event.key === "/" || event.key === "?") return false;
   const isWord = event.timeStamp - typed.at < TYPE_AHEAD;
   typed.text = (isWord ? typed.text : "") + event.key.toLowerCase();

@@ -1,5 +1,14 @@
-import { Archive, File, FileAudio, FileCode, FileImage, FileText, FileVideo, Folder } from "lucide";
-import type { IconNode } from "lucide";
+import {
+  Archive,
+  File,
+  FileAudio,
+  FileCode,
+  FileImage,
+  FileText,
+  FileVideo,
+  Folder,
+  type IconNode,
+} from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../../ui/icon.tsx";
 import type { Entry } from "../entry.ts";

@@ -6,7 +6,7 @@ import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
 import { countReads, entriesWith } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
-import { SESSION_TIME } from "./sessions.ts";
+import { SESSION_TIME } from "./app_sessions.ts";
 
 interface SignedIn {
   hash: string;

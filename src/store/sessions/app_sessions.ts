@@ -13,10 +13,10 @@ import type {
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import { setExpiring } from "../bytes/garbage.ts";
-import type { AppStore } from "./apps.ts";
-import type { EventLog } from "./events.ts";
-import { opens, type ProjectKeyStore } from "./project_keys.ts";
-import type { Revocations } from "./revocations.ts";
+import type { AppStore } from "../accounts/apps.ts";
+import type { EventLog } from "../accounts/events.ts";
+import { opens, type ProjectKeyStore } from "../accounts/project_keys.ts";
+import type { Revocations } from "../accounts/revocations.ts";
 
 /** How long a browser stays signed in to an application, in milliseconds. */
 export const SESSION_TIME = DAY;
