@@ -56,7 +56,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       ],
     },
   ]),
-  ...mutantsOf("src/store/backup/backup.ts", ["tests/store/backup_damage_test.ts"], [
+  ...mutantsOf("src/store/backup/backup.ts", ["tests/store/backup_damage_slow_test.ts"], [
     { find: "if (damage.length > 0) {", replace: "if (damage.length > 100) {" },
     {
       find: "if (!overwrites) await requireAbsent(target);\n      await this",
@@ -71,7 +71,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       tests: ["src/store/backup/backup_test.ts"],
     },
   ]),
-  ...mutantsOf("src/store/backup/restore.ts", ["tests/store/restore_test.ts"], [
+  ...mutantsOf("src/store/backup/restore.ts", ["tests/store/restore_slow_test.ts"], [
     { find: "await options.check(copy.path);", replace: "" },
     {
       find: "if (!overwrites && await hasStore(path))",

@@ -22,7 +22,7 @@ const MAX_FAILURE_TIME = 1500;
 /** Time for a server to recover after its disk did, in milliseconds. */
 const RECOVERY = 15_000;
 const CLIENTS = 6;
-/** A failing read of a memory map is no failing call: see tests/store/reads_test.ts. */
+/** A failing read of a memory map is no failing call: see tests/store/reads_slow_test.ts. */
 const FAILING_READS = ["--reads", Deno.env.get("KVDRIVE_READS") ?? "direct"];
 /** The interval at which the scrub reads a damaged file again, in milliseconds. */
 const RECHECK = 60_000;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { TestAuthority } from "../support/acme/authority.ts";
-import { HttpsServer } from "../support/acme/https_server.ts";
+import { type Refusal, TestAuthority } from "../support/acme/authority.ts";
+import { HttpsServer, withAuthority } from "../support/acme/https_server.ts";
 import { MIB } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
@@ -165,4 +165,73 @@ Deno.test("Two processes with one data folder order one certificate", async () =
   const { serial } = await first.untilCertificate(NAME);
   assertEquals((await second.untilCertificate(NAME)).serial, serial);
   assertEquals(authority.orders.length, 1);
+});
+
+const limited = (retryAfter: string): Refusal => ({ status: 429, type: "rateLimited", retryAfter });
+
+for (
+  const [form, retryAfter] of [
+    ["seconds", () => "7"],
+    ["a date", () => new Date(Date.now() + 7000).toUTCString()],
+  ] as const
+) {
+  Deno.test(`A rate limit with ${form} is respected, also by a restart`, async () => {
+    await withAuthority(async (authority, start) => {
+      const made = performance.now();
+      authority.behaviour.refusals.set("*", limited(retryAfter()));
+      {
+        await using server = await start();
+        await server.until(() => /rateLimited/.test(server.text), "the refusal");
+      }
+      authority.behaviour.refusals.clear();
+      await using server = await start();
+      await server.untilCertificate(NAME);
+      const [first, second] = authority.orders;
+      assert(first !== undefined && second !== undefined);
+      // A date has whole seconds.
+      const earliest = form === "seconds" ? first.at + 7000 : made + 6000;
+      assert(second.at > earliest, `${second.at - earliest} ms`);
+      assertEquals(authority.orders.length, 2);
+    });
+  });
+}
+
+Deno.test("The authority can make a renewal earlier", async () => {
+  await withAuthority(async (authority, start) => {
+    authority.behaviour.lifetime = 60_000;
+    authority.behaviour.renewal = [3000, 5000];
+    await using server = await start();
+    const { serial } = await server.untilCertificate(NAME);
+    await server.untilCertificate(NAME, serial, 15_000);
+    const [first, second] = authority.issued;
+    assert(first !== undefined && second !== undefined);
+    assert(second.at - first.at >= 2500 && second.at - first.at < 10_000);
+    assertMatch(second.replaces ?? "", /^[\w-]+\.[\w-]+$/);
+  });
+});
+
+Deno.test("The authority cannot make a renewal later", async () => {
+  await withAuthority(async (authority, start) => {
+    authority.behaviour.lifetime = 9000;
+    authority.behaviour.renewal = [3_600_000, 7_200_000];
+    await using server = await start();
+    const { serial } = await server.untilCertificate(NAME);
+    await server.untilCertificate(NAME, serial, 12_000);
+    const [first, second] = authority.issued;
+    assert(first !== undefined && second !== undefined);
+    assert(
+      second.at - first.at >= 5000 && second.at - first.at < 9000,
+      `${second.at - first.at} ms`,
+    );
+  });
+});
+
+Deno.test("An account that the authority has forgotten is made again", async () => {
+  await withAuthority(async (authority, start) => {
+    authority.behaviour.lifetime = 6000;
+    await using server = await start();
+    const { serial } = await server.untilCertificate(NAME);
+    authority.accounts.length = 0;
+    await server.untilCertificate(NAME, serial, 20_000);
+  });
 });

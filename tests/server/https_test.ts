@@ -1,27 +1,10 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { type Refusal, TestAuthority } from "../support/acme/authority.ts";
-import { HttpsServer, type HttpsServerOptions } from "../support/acme/https_server.ts";
+import { withAuthority } from "../support/acme/https_server.ts";
 import { assertRefused, Folder, IS_OLDEST, runCommand } from "../support/command.ts";
 
 const NAME = "files.example.com";
 const OTHER = "other.example.com";
-
-/** Runs a test with an authority, and a folder for the data of servers. */
-async function withAuthority(
-  test: (
-    authority: TestAuthority,
-    start: (options?: Partial<HttpsServerOptions>) => Promise<HttpsServer>,
-    data: string,
-  ) => Promise<void>,
-): Promise<void> {
-  await using folder = await Folder.make();
-  await using authority = await TestAuthority.start();
-  const data = folder.at("data");
-  const start = (options: Partial<HttpsServerOptions> = {}) =>
-    HttpsServer.start({ authority, domains: [NAME], data, ...options });
-  await test(authority, start, data);
-}
 
 Deno.test("A server obtains a certificate for each of its names, one at a time", async () => {
   await withAuthority(async (authority, start) => {
@@ -193,75 +176,6 @@ Deno.test("A name that the authority rejects does not keep others from a certifi
       line,
       /Cannot obtain a certificate for files\.example\.com: .*not allowed forged line \(rejectedIdentifier\)\. Next attempt in [45] s, at 20/,
     );
-  });
-});
-
-const limited = (retryAfter: string): Refusal => ({ status: 429, type: "rateLimited", retryAfter });
-
-for (
-  const [form, retryAfter] of [
-    ["seconds", () => "7"],
-    ["a date", () => new Date(Date.now() + 7000).toUTCString()],
-  ] as const
-) {
-  Deno.test(`A rate limit with ${form} is respected, also by a restart`, async () => {
-    await withAuthority(async (authority, start) => {
-      const made = performance.now();
-      authority.behaviour.refusals.set("*", limited(retryAfter()));
-      {
-        await using server = await start();
-        await server.until(() => /rateLimited/.test(server.text), "the refusal");
-      }
-      authority.behaviour.refusals.clear();
-      await using server = await start();
-      await server.untilCertificate(NAME);
-      const [first, second] = authority.orders;
-      assert(first !== undefined && second !== undefined);
-      // A date has whole seconds.
-      const earliest = form === "seconds" ? first.at + 7000 : made + 6000;
-      assert(second.at > earliest, `${second.at - earliest} ms`);
-      assertEquals(authority.orders.length, 2);
-    });
-  });
-}
-
-Deno.test("The authority can make a renewal earlier", async () => {
-  await withAuthority(async (authority, start) => {
-    authority.behaviour.lifetime = 60_000;
-    authority.behaviour.renewal = [3000, 5000];
-    await using server = await start();
-    const { serial } = await server.untilCertificate(NAME);
-    await server.untilCertificate(NAME, serial, 15_000);
-    const [first, second] = authority.issued;
-    assert(first !== undefined && second !== undefined);
-    assert(second.at - first.at >= 2500 && second.at - first.at < 10_000);
-    assertMatch(second.replaces ?? "", /^[\w-]+\.[\w-]+$/);
-  });
-});
-
-Deno.test("The authority cannot make a renewal later", async () => {
-  await withAuthority(async (authority, start) => {
-    authority.behaviour.lifetime = 9000;
-    authority.behaviour.renewal = [3_600_000, 7_200_000];
-    await using server = await start();
-    const { serial } = await server.untilCertificate(NAME);
-    await server.untilCertificate(NAME, serial, 12_000);
-    const [first, second] = authority.issued;
-    assert(first !== undefined && second !== undefined);
-    assert(
-      second.at - first.at >= 5000 && second.at - first.at < 9000,
-      `${second.at - first.at} ms`,
-    );
-  });
-});
-
-Deno.test("An account that the authority has forgotten is made again", async () => {
-  await withAuthority(async (authority, start) => {
-    authority.behaviour.lifetime = 6000;
-    await using server = await start();
-    const { serial } = await server.untilCertificate(NAME);
-    authority.accounts.length = 0;
-    await server.untilCertificate(NAME, serial, 20_000);
   });
 });
 

@@ -5,7 +5,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { bytesVersion, CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { put, recordOf, upload } from "../testing/files.ts";
+import { put, recordOf } from "../testing/files.ts";
 import { ChecksumReader } from "./checksums.ts";
 import { crcOfChunks } from "./crc32.ts";
 import { testOnAll, type TestStore } from "../testing/stores.ts";
@@ -20,14 +20,6 @@ testOnAll("The CRC-32 of a file is that of its bytes", async (bench) => {
     await put(bench, "a", bytes(size));
     assertEquals(await crcOf(bench, "a"), crc32(bytes(size)), `${size}`);
   }
-});
-
-testOnAll("The CRC-32 of a file of many parts is that of its bytes", async (bench) => {
-  const sizes = [...Array(12).fill(5_000_000), 77];
-  const id = await upload(bench, place("a"), sizes);
-  await bench.store.uploads.complete(place("a"), id, () => true);
-  const all = new Blob(sizes.map((size) => bytes(size)));
-  assertEquals(await crcOf(bench, "a"), crc32(new Uint8Array(await all.arrayBuffer())));
 });
 
 testOnAll("A file without its checksums has no CRC-32", async (bench) => {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { DAY, MINUTE } from "../../rules/units.ts";
+import { DAY } from "../../rules/units.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE, type ScrubRecord } from "../engine/records.ts";
@@ -214,27 +214,6 @@ testOnAll(
     assertMatch(messages[0] ?? "", /after "a"/);
   },
 );
-
-testOnAll("A pass saves its position also during a large file", async (bench) => {
-  await put(bench, "large", bytes(40 * CHUNK_SIZE));
-  const { diskReader, reader } = bench.db;
-  const { scrub } = scrubOf(bench);
-  const stamps = new Set<string | null>();
-  await withClock(async (forward) => {
-    const { list } = diskReader;
-    diskReader.list = ((...args: Parameters<typeof list>) => {
-      reader.get(keys.scrub()).then(({ versionstamp }) => stamps.add(versionstamp));
-      forward(2 * MINUTE);
-      return list.apply(diskReader, args);
-    }) as typeof list;
-    try {
-      await scrub.pass();
-    } finally {
-      diskReader.list = list;
-    }
-  });
-  assert(stamps.size >= 4, `${stamps.size} positions were seen`);
-});
 
 testOnAll("Stopping the scrub takes effect soon and keeps its position", async (bench) => {
   for (let i = 0; i < 8; i++) await put(bench, `f${i}`, bytes(20 * CHUNK_SIZE));

@@ -1,5 +1,5 @@
 import { connect } from "node:tls";
-import { spawnProgram } from "../command.ts";
+import { Folder, spawnProgram } from "../command.ts";
 import { TestAuthority } from "./authority.ts";
 
 const PATIENCE = 30_000;
@@ -170,4 +170,20 @@ async function exchange(
     if (count === null) return text;
     text += decoder.decode(buffer.subarray(0, count), { stream: true });
   }
+}
+
+/** Runs a test with an authority, and a folder for the data of servers. */
+export async function withAuthority(
+  test: (
+    authority: TestAuthority,
+    start: (options?: Partial<HttpsServerOptions>) => Promise<HttpsServer>,
+    data: string,
+  ) => Promise<void>,
+): Promise<void> {
+  await using folder = await Folder.make();
+  await using authority = await TestAuthority.start();
+  const data = folder.at("data");
+  const start = (options: Partial<HttpsServerOptions> = {}) =>
+    HttpsServer.start({ authority, domains: ["files.example.com"], data, ...options });
+  await test(authority, start, data);
 }
