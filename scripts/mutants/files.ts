@@ -4,8 +4,8 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 export const FILES_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/bytes/checksums.ts", ["src/store/bytes/checksums_test.ts"], [
     {
-      find: "CHECKSUM_BYTES, true) === crc32(chunk);",
-      replace: "CHECKSUM_BYTES, true) === crc32(chunk) || index >= 0;",
+      find: "return checksumAt(page, index) === crc32(chunk);",
+      replace: "return checksumAt(page, index) === crc32(chunk) || index >= 0;",
     },
     {
       find: "sha256 === undefined || sha256 === digest(content) ?",
@@ -29,9 +29,8 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     { find: "lead <= 0 || lead > MAX_CLOCK_LEAD", replace: "lead <= 0 || lead <= MAX_CLOCK_LEAD" },
     { find: "created: current?.created ?? modified,", replace: "created: modified," },
     {
-      find: "return { etag: version, modified, dateIsStrong: sameSecond === undefined };",
-      replace:
-        'return { etag: version, modified, dateIsStrong: sameSecond === undefined || version !== "" };',
+      find: "dateIsStrong: sameSecond === undefined };",
+      replace: 'dateIsStrong: sameSecond === undefined || version !== "" };',
       tests: ["src/store/files/file_record_test.ts"],
     },
   ]),
@@ -54,16 +53,17 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       tests: ["src/store/engine/project_cache_test.ts"],
     },
     {
-      find: 'retire(operation, project, place, current.value, "deleted");',
+      find: 'retire(operation, project, place, record, "deleted");',
       replace: "0;",
     },
     {
       find: ': retire(operation, project, place, current.value, "replaced");',
       replace: ": 0;",
     },
+  ]),
+  ...mutantsOf("src/store/files/file_reader.ts", ["src/store/files/file_store_test.ts"], [
     {
-      find:
-        "if (now === null || bytesVersion(now) !== bytesVersion(record)) return await this.#find(place);",
+      find: "if (now === null || bytesVersion(now) !== bytesVersion(record)) return undefined;",
       replace: "void now;",
     },
     {
@@ -91,10 +91,11 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       replace: "\n",
       why: "Who drops the reference first changes the count, which is checked too.",
     },
-    { find: ".check(references.key, references.versionstamp)\n", replace: "\n" },
-    { find: "?? 0n) > 1n)", replace: "?? 0n) > 0n)" },
+    { find: "\n      .check(references.key, references.versionstamp);", replace: ";" },
+    { find: "?? 0n) <= 1n;", replace: "?? 0n) <= 0n;" },
     { find: "operation.delete(references.key);", replace: "" },
-    { find: "operation.delete(keys.content(version));", replace: "" },
+    { find: ".delete(keys.content(version));", replace: ";" },
+    { find: "else operation.delete(keys.content(bytesVersion(record)));", replace: "" },
     {
       find: "if (record.sha256 === undefined) operation.delete(keys.undigested(place));",
       replace: "",
@@ -103,8 +104,8 @@ export const FILES_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/bytes/receive.ts", ["src/store/bytes/receive_test.ts"], [
     {
-      find: "await accept(received);",
-      replace: "Promise.resolve(accept(received)).catch(() => {});",
+      find: "await accept(received) ??",
+      replace: "await Promise.resolve(accept(received)).catch(() => undefined) ??",
       tests: ["src/store/files/file_store_test.ts"],
     },
     { find: "if (!outcome.ok) throw leaseLost();", replace: "if (!outcome.ok) leaseLost();" },
@@ -120,8 +121,13 @@ export const FILES_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/listing/listing.ts", ["tests/api/files/list_test.ts"], [
     { find: "more: entries.length > limit", replace: "more: entries.length >= limit" },
     {
-      find: "await readEntries(reader, range, query.limit + 1)",
-      replace: "await readEntries(reader, range, query.limit)",
+      find: "query.limit + 1);\n  return page(entries, query.limit);",
+      replace: "query.limit);\n  return page(entries, query.limit);",
+    },
+    {
+      find: "query.limit + 1);\n  return page(entries.map(",
+      replace: "query.limit);\n  return page(entries.map(",
+      tests: ["tests/api/files/folders_test.ts"],
     },
     {
       find: 'last === "" ? prefix : later(prefix, boundaryAfter(last))',

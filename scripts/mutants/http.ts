@@ -4,16 +4,17 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/http/authentication.ts", ["src/http/authentication_test.ts"], [
     {
-      find: "if (key.project !== project) throw",
-      replace: "if (key.project === project.slice(0, 0)) throw",
+      find: "caller.project !== project) throw",
+      replace: "caller.project === project.slice(0, 0)) throw",
     },
     {
-      find: "if (await keys.isStillValid(hash, project, age)) return;",
-      replace: "if (age >= 0 || await keys.isStillValid(hash, project, age)) return;",
+      find: "if (!isEnded && await keys.isStillValid(hash, caller.project, age)) return;",
+      replace:
+        "if (!isEnded && (age >= 0 || await keys.isStillValid(hash, caller.project, age))) return;",
     },
     {
-      find: "key.length > MAX_KEY_HEADER ? undefined",
-      replace: "key.length >= MAX_KEY_HEADER ? undefined",
+      find: 'key.length > MAX_KEY_HEADER ? ""',
+      replace: 'key.length >= MAX_KEY_HEADER ? ""',
     },
     { find: "throw keyRefusal(errors.unknownKey(), auth);", replace: "throw errors.unknownKey();" },
     {
@@ -21,16 +22,16 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       replace: "throw errors.unknownToken();",
     },
   ]),
-  ...mutantsOf("src/api/drive_call.ts", [
+  ...mutantsOf("src/http/authentication.ts", [
     "tests/api/admin/files_test.ts",
     "tests/api/errors_test.ts",
   ], [
-    { find: 'if (headers.has("x-api-key") || bearerToken', replace: "if (bearerToken" },
+    { find: 'headers.has("x-api-key") || bearerToken', replace: "bearerToken" },
+  ]),
+  ...mutantsOf("src/api/drive_call.ts", ["src/api/drive_call_test.ts"], [
     {
-      find:
-        "const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);",
-      replace: "const reauthorize = async () => {};",
-      tests: ["src/api/drive_call_test.ts"],
+      find: "const reauthorize = () => reauthenticate(caller, auth);",
+      replace: "const reauthorize = async () => void reauthenticate;",
     },
   ]),
   ...mutantsOf("src/api/permissions.ts", ["src/app_permissions_test.ts"], [
@@ -63,8 +64,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     { find: "rights.requireToCreate(new Rights(limits));", replace: "void [rights, Rights];" },
     { find: "rights.coversScope(key.rights)", replace: "rights !== key.rights" },
     {
-      find: "revoke(project, prefix, actor, rights)",
-      replace: "revoke(project, prefix, (void rights, actor))",
+      find: "revoke(project, prefix, { within: rights, actor })",
+      replace: "revoke(project, prefix, (void rights, { actor }))",
     },
   ]),
   ...mutantsOf("src/http/body.ts", ["src/http/body_test.ts"], [
@@ -127,7 +128,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/http/network/wrong_keys.ts", ["src/http/network/wrong_keys_test.ts"], [
     { find: "const until = steps < 0", replace: "const until = steps <= 0" },
-    { find: "if (wait > 0) return", replace: "if (wait > WRONG_KEY_FIRST_WAIT) return" },
+    {
+      find: "if (wait !== undefined) return wait;",
+      replace: "if (wait !== undefined && wait > WRONG_KEY_FIRST_WAIT / 1000) return wait;",
+    },
     {
       find: "if (group.size > this.#size) removeFirst(group);",
       replace: "if (group.size > 2 * this.#size) removeFirst(group);",

@@ -7,8 +7,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     "src/store/maintenance/sweeper_test.ts",
   ], [
     {
-      find: "this.#openVersions.has(value.version)) return false;",
-      replace: 'this.#openVersions.has(value.version) && value.name === "") return false;',
+      find: "this.#openVersions.has(value.version)) return undefined;",
+      replace: 'this.#openVersions.has(value.version) && value.name === "") return undefined;',
       tests: [
         "src/store/files/shared_bytes_test.ts",
         "src/store/files/file_store_test.ts",
@@ -16,8 +16,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       ],
     },
     {
-      find: "Number(key[1]) > now) return false;",
-      replace: "Number(key[1]) > 2 * now) return false;",
+      find: "Number(key[1]) > now) return undefined;",
+      replace: "Number(key[1]) > 2 * now) return undefined;",
       tests: ["src/store/maintenance/garbage_collector_test.ts"],
     },
     {
@@ -33,13 +33,13 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
         "A write that is published or abandoned loses its lease in the same operation, and the lease is checked too.",
     },
     {
-      find: "garbage.id, { withBytes: false }",
-      replace: "garbage.id, { withBytes: true }",
+      find: "hasBytes: (part) => unused.has(part)",
+      replace: "hasBytes: () => unused.size >= 0",
       tests: ["src/store/uploads/upload_races_test.ts", "src/store/uploads/upload_store_test.ts"],
     },
     {
-      find: "garbage.id, { withBytes: true }",
-      replace: "garbage.id, { withBytes: false }",
+      find: "hasBytes: () => true",
+      replace: "hasBytes: () => false",
       tests: ["src/store/uploads/upload_races_test.ts", "src/store/uploads/upload_store_test.ts"],
     },
   ]),
@@ -135,8 +135,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     },
   ]),
   ...mutantsOf("src/store/disk/disk_space.ts", ["src/store/disk/disk_space_test.ts"], [
-    { find: "if (this.#left < needed) throw", replace: "if (this.#left <= needed) throw" },
-    { find: "this.#promised += needed;", replace: "" },
+    { find: "if (this.#left >= needed) {", replace: "if (this.#left > needed) {" },
+    { find: "this.#promised += promised;", replace: "" },
     { find: "free - this.#minFree - growth", replace: "free + 0 * this.#minFree - growth" },
     {
       find: "(size + UPLOAD_OVERHEAD) * DISK_BYTES_PER_STORED_BYTE",

@@ -5,7 +5,16 @@ export const RULES_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/rules/names.ts", ["src/rules/names_test.ts"], [
     { find: "return bytes > limit ?", replace: "return bytes >= limit ?" },
     { find: "id.length <= MAX_PROJECT_ID", replace: "id.length < MAX_PROJECT_ID" },
-    { find: 'if (name.includes("\\0")) return "has a NUL character: leave it out";', replace: "" },
+    {
+      find:
+        'last slash\';\n  if (name.includes("\\0")) return "has a NUL character: leave it out";',
+      replace: "last slash';",
+    },
+    {
+      find:
+        'the folder\';\n  if (name.includes("\\0")) return "has a NUL character: leave it out";',
+      replace: "the folder';",
+    },
     {
       find: "if (bytes > MAX_FILE_NAME) break;",
       replace: "if (bytes >= MAX_FILE_NAME - 1) break;",

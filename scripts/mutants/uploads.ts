@@ -38,15 +38,11 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
       find: "if (earlier.value !== null) discardPart",
       replace: "if (earlier.value !== null && size < 0) discardPart",
     },
-    {
-      find: "if (problem !== undefined) throw",
-      replace: "if (problem !== undefined && parts.length === 1) throw",
-    },
     { find: "await accept();", replace: "accept().catch(() => {});" },
     { find: "if (uploads.length === limit) return", replace: "if (uploads.length > limit) return" },
     {
-      find: '(await findSession(this.#db, place, id)).completed ? "done" : "refused"',
-      replace: '"refused"',
+      find: "return completed ? await this",
+      replace: 'return completed && session.name === "" ? await this',
     },
     {
       find: "charged: receivedBytes(revision)",
@@ -68,6 +64,10 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
     "src/store/uploads/upload_races_test.ts",
     "src/store/uploads/upload_store_test.ts",
   ], [
+    {
+      find: "if (problem !== undefined) throw",
+      replace: "if (problem !== undefined && parts.length === 1) throw",
+    },
     { find: "others.length === 0 ? first.sha256", replace: "others.length >= 0 ? first.sha256" },
   ]),
   ...mutantsOf("src/store/quotas/quota_account.ts", ["src/store/quotas/quotas_test.ts"], [
@@ -94,8 +94,8 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
     { find: ".check(key, account.versionstamp)\n", replace: "\n" },
     { find: "if (!fitsQuota({ ...account, used: sum.bytes }, more)) continue;", replace: "" },
     {
-      find: "if (entry?.versionstamp === versionstamp) {",
-      replace: "if (entry?.versionstamp !== undefined || versionstamp) {",
+      find: "const isSame = entry?.versionstamp === versionstamp;",
+      replace: "const isSame = entry?.versionstamp === versionstamp || checks.length > 0;",
     },
   ]),
 ];
