@@ -1,4 +1,5 @@
 import { ChevronDown, Ellipsis, ListChecks, X } from "lucide";
+import { useMemo } from "preact/hooks";
 import { formatBytes, formatNumber, plural } from "../../core/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type MenuAction, type MenuItem, openMenu } from "../../ui/menu.tsx";
@@ -125,13 +126,14 @@ export function Footer() {
   const { rows, selected, source, searched, isSearching } = folder;
   const { isReading, progress } = source.value;
   const chosen = selected.value;
+  const size = useMemo(() => sizeOf(rows.value), [rows.value]);
   const isPartial = isReading.value && progress.value !== "complete";
   const count = isSearching ? plural(rows.value.length, "hit") : plural(rows.value.length, "item");
   return (
     <footer class="files-foot">
       <p role="status">
         {count}
-        {sizeOf(rows.value)}
+        {size}
         {isPartial && isSearching ? `, searched ${formatNumber(searched.value)} names …` : null}
         {isPartial && !isSearching ? ", loading more …" : null}
       </p>
