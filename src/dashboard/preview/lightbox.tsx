@@ -5,7 +5,7 @@ import { formatNumber } from "../core/format.ts";
 import { ticketsOf } from "../files/actions/tickets.ts";
 import { type Entry, labelOf, type Place } from "../files/entry.ts";
 import { typeOf } from "../files/listing/kinds.ts";
-import { focusRow } from "../files/view/entry_row.tsx";
+import { focusRow } from "../files/view/rows/entry_row.tsx";
 import { useFolder } from "../files/view/folder_model.ts";
 import { KindIcon } from "../files/view/kind_icon.tsx";
 import { IconButton } from "../ui/button.tsx";

@@ -1,13 +1,13 @@
 import { Clock, Link } from "lucide";
-import { formatBytes, formatDate, formatTime } from "../../core/format.ts";
-import { links } from "../../core/links.ts";
-import { Icon } from "../../ui/icon.tsx";
-import { RenameField } from "../actions/rename_field.tsx";
-import { type Entry, folderOf, labelOf } from "../entry.ts";
-import { typeOf } from "../listing/kinds.ts";
-import { useFolder } from "./folder_model.ts";
-import { Picture } from "./kind_icon.tsx";
-import { highlight } from "./search.ts";
+import { formatBytes, formatDate, formatTime } from "../../../core/format.ts";
+import { links } from "../../../core/links.ts";
+import { Icon } from "../../../ui/icon.tsx";
+import { RenameField } from "../../actions/rename_field.tsx";
+import { type Entry, folderOf, labelOf } from "../../entry.ts";
+import { typeOf } from "../../listing/kinds.ts";
+import { useFolder } from "../folder_model.ts";
+import { Picture } from "../kind_icon.tsx";
+import { highlight } from "../search.ts";
 
 export interface EntryProps {
   entry: Entry;
