@@ -45,18 +45,16 @@ export function AppForm({ project, app, onClose }: {
       onClose={() => onClose()}
       onSubmit={save}
     >
-      {app === undefined
-        ? (
-          <TextField
-            label="Name"
-            hint="A part of its address."
-            value={name}
-            spellcheck={false}
-            autocomplete="off"
-            onInput={setName}
-          />
-        )
-        : null}
+      {app === undefined && (
+        <TextField
+          label="Name"
+          hint="A part of its address."
+          value={name}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={setName}
+        />
+      )}
       {isAdministrator
         ? (
           <TextField
@@ -69,20 +67,18 @@ export function AppForm({ project, app, onClose }: {
           />
         )
         : <p class="soft">Only the administrator sets where this server finds the application.</p>}
-      {isAdministrator || suffix !== null
-        ? (
-          <TextField
-            label="Host name"
-            hint={suffix === null || isAdministrator
-              ? "A name of its own that leads to this server. Without one it is known by a path."
-              : `A name below ${suffix}. Without one it is known by a path.`}
-            value={host}
-            spellcheck={false}
-            autocomplete="off"
-            onInput={setHost}
-          />
-        )
-        : null}
+      {(isAdministrator || suffix !== null) && (
+        <TextField
+          label="Host name"
+          hint={suffix === null || isAdministrator
+            ? "A name of its own that leads to this server. Without one it is known by a path."
+            : `A name below ${suffix}. Without one it is known by a path.`}
+          value={host}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={setHost}
+        />
+      )}
     </FormDialog>
   );
 }

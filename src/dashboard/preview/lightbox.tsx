@@ -86,9 +86,13 @@ export function Lightbox({ place, files, name, onMove, onClose }: LightboxProps)
         </div>
         <Step by={-1} to={neighbors[0]} onMove={move} />
         <Step by={1} to={neighbors[1]} onMove={move} />
-        {hasDetails
-          ? <Details place={place} entries={[entry]} onClose={() => setDetails(false)} />
-          : null}
+        {hasDetails && (
+          <Details
+            place={place}
+            entries={[entry]}
+            onClose={() => setDetails(false)}
+          />
+        )}
       </div>
       <Preload place={place} entries={neighbors} />
       <ToastList />
@@ -120,21 +124,23 @@ function Actions({ entry, hasDetails, onDetails }: {
   const { actions } = useFolder();
   return (
     <div class="lightbox-actions" role="group" aria-label="Actions">
-      {session.may("read")
-        ? (
-          <>
-            <IconButton
-              icon={Download}
-              label="Download"
-              onClick={() => actions.download([entry])}
-            />
-            <IconButton icon={Share2} label="Share" onClick={() => void actions.share(entry)} />
-          </>
-        )
-        : null}
-      {session.may("delete")
-        ? <IconButton icon={Trash2} label="Delete" onClick={() => actions.remove([entry])} />
-        : null}
+      {session.may("read") && (
+        <>
+          <IconButton
+            icon={Download}
+            label="Download"
+            onClick={() => actions.download([entry])}
+          />
+          <IconButton icon={Share2} label="Share" onClick={() => void actions.share(entry)} />
+        </>
+      )}
+      {session.may("delete") && (
+        <IconButton
+          icon={Trash2}
+          label="Delete"
+          onClick={() => actions.remove([entry])}
+        />
+      )}
       <IconButton
         icon={PanelRight}
         label="Details"

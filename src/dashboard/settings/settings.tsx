@@ -42,15 +42,13 @@ export function Settings({ project }: { project: string }) {
             </Section>
             <TrashSettings {...{ info, resource }} />
             <Drives {...{ info, resource }} />
-            {app.session.isAdministrator
-              ? (
-                <>
-                  <QuotaSettings {...{ info, resource }} />
-                  <DomainSettings {...{ info, resource }} />
-                  <DangerZone info={info} />
-                </>
-              )
-              : null}
+            {app.session.isAdministrator && (
+              <>
+                <QuotaSettings {...{ info, resource }} />
+                <DomainSettings {...{ info, resource }} />
+                <DangerZone info={info} />
+              </>
+            )}
           </div>
         )}
       </Loaded>

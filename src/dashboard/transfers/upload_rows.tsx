@@ -60,9 +60,9 @@ export function UploadRows({ max }: { max: number }) {
       >
         {shown.map((task) => <Row key={keyOf(task.target)} task={task} />)}
       </ul>
-      {tasks.length > shown.length
-        ? <p class="upload-more">and {formatNumber(tasks.length - shown.length)} more</p>
-        : null}
+      {tasks.length > shown.length && (
+        <p class="upload-more">and {formatNumber(tasks.length - shown.length)} more</p>
+      )}
     </>
   );
 }
@@ -84,15 +84,13 @@ function Row({ task }: { task: UploadTask }) {
           {label}
         </a>
         <span class="upload-details" title={task.message}>{detailsOf(task)}</span>
-        {isOpen
-          ? (
-            <progress
-              aria-label={`Progress of ${label}`}
-              max={Math.max(size, 1)}
-              value={sent}
-            />
-          )
-          : null}
+        {isOpen && (
+          <progress
+            aria-label={`Progress of ${label}`}
+            max={Math.max(size, 1)}
+            value={sent}
+          />
+        )}
       </div>
       <Actions task={task} label={label} />
     </li>

@@ -78,9 +78,9 @@ export function FilterChips() {
   return (
     <div class="chips" role="group" aria-label="Filters">
       {(Object.keys(CHOICES) as (keyof Filters)[]).map((name) => <Chip key={name} name={name} />)}
-      {isFiltering(filters.value)
-        ? <Button kind="quiet" onClick={() => void (filters.value = {})}>Clear</Button>
-        : null}
+      {isFiltering(filters.value) && (
+        <Button kind="quiet" onClick={() => void (filters.value = {})}>Clear</Button>
+      )}
     </div>
   );
 }

@@ -159,9 +159,9 @@ function SearchField({ onSearch, onClose, isNarrow }: {
           if (event.key === "Escape") close();
         }}
       />
-      {isNarrow || query.value !== ""
-        ? <IconButton icon={X} label="Close the search" size={16} onClick={close} />
-        : null}
+      {(isNarrow || query.value !== "") && (
+        <IconButton icon={X} label="Close the search" size={16} onClick={close} />
+      )}
     </div>
   );
 }
@@ -173,17 +173,15 @@ function ViewButtons() {
   const isGrid = layout.value === "grid";
   return (
     <>
-      {isGrid
-        ? (
-          <IconButton
-            icon={ArrowDownUp}
-            label="Sort"
-            aria-haspopup="menu"
-            onClick={(event) =>
-              void openMenu(app, event.currentTarget as HTMLElement, sortItems(folder), "Sort")}
-          />
-        )
-        : null}
+      {isGrid && (
+        <IconButton
+          icon={ArrowDownUp}
+          label="Sort"
+          aria-haspopup="menu"
+          onClick={(event) =>
+            void openMenu(app, event.currentTarget as HTMLElement, sortItems(folder), "Sort")}
+        />
+      )}
       <IconButton icon={RefreshCw} label="Refresh" onClick={() => folder.refresh()} />
       <IconButton
         icon={isGrid ? List : LayoutGrid}

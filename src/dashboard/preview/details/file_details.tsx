@@ -137,18 +137,16 @@ function Expiry({ entry: { expires }, onChange }: ChangeProps) {
       <span>
         {expires === undefined ? "Never" : `${formatTime(expires)} (${formatRelative(expires)})`}
       </span>
-      {app.session.may("write")
-        ? (
-          <IconButton
-            icon={Pencil}
-            size={16}
-            label="Change the expiry"
-            aria-haspopup="menu"
-            onClick={(event) =>
-              void openMenu(app, event.currentTarget as HTMLElement, items, "Expires")}
-          />
-        )
-        : null}
+      {app.session.may("write") && (
+        <IconButton
+          icon={Pencil}
+          size={16}
+          label="Change the expiry"
+          aria-haspopup="menu"
+          onClick={(event) =>
+            void openMenu(app, event.currentTarget as HTMLElement, items, "Expires")}
+        />
+      )}
     </span>
   );
 }
@@ -158,16 +156,14 @@ function ContentType({ entry: { content_type = "" }, onChange }: ChangeProps) {
   return (
     <span class="details-value">
       <span>{shownName(content_type)}</span>
-      {app.session.may("write")
-        ? (
-          <IconButton
-            icon={Pencil}
-            size={16}
-            label="Change the content type"
-            onClick={() => void askForType(app, content_type, onChange)}
-          />
-        )
-        : null}
+      {app.session.may("write") && (
+        <IconButton
+          icon={Pencil}
+          size={16}
+          label="Change the content type"
+          onClick={() => void askForType(app, content_type, onChange)}
+        />
+      )}
     </span>
   );
 }

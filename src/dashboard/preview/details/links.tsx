@@ -34,9 +34,7 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
     <div class="details-group">
       <h3>For programs</h3>
       <Copied label="Path" text={entry.name} />
-      {entry.kind === "file"
-        ? <Copied label="Download with curl" text={curlOf(place, entry)} />
-        : null}
+      {entry.kind === "file" && <Copied label="Download with curl" text={curlOf(place, entry)} />}
     </div>
   );
 }

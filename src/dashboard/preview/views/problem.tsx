@@ -66,13 +66,15 @@ export function Unshowable({ entry, showAs, title, text }: ViewProps & {
   const { actions } = useFolder();
   return (
     <Note icon={FileQuestion} title={title} text={text}>
-      {session.may("read")
-        ? (
-          <Button kind="primary" icon={Download} onClick={() => actions.download([entry])}>
-            Download
-          </Button>
-        )
-        : null}
+      {session.may("read") && (
+        <Button
+          kind="primary"
+          icon={Download}
+          onClick={() => actions.download([entry])}
+        >
+          Download
+        </Button>
+      )}
       <Button icon={Binary} onClick={() => showAs("bytes")}>Show its bytes</Button>
     </Note>
   );
