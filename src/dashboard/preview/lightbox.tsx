@@ -69,7 +69,7 @@ export function Lightbox({ place, files, name, onMove, onClose }: LightboxProps)
         <IconButton icon={X} label="Close" size={20} onClick={onClose} />
         <KindIcon kind={typeOf(entry).kind} />
         <div class="lightbox-title">
-          <h2 id={id}>
+          <h2 id={id} class="ellipsis">
             <bdi>{shownName(labelOf(entry)) || "/"}</bdi>
           </h2>
           <p class="number" aria-live="polite">{position}</p>

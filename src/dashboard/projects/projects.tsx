@@ -74,7 +74,7 @@ function Warnings({ integrity, backups }: {
           <a href={links.status()}>See which ones</a>
         </p>
       )}
-      {problem === null ? null : <p class="notice" role="alert">{problem}.</p>}
+      {problem === null ? null : <p class="notice warn" role="alert">{problem}.</p>}
     </>
   );
 }

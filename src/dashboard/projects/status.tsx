@@ -44,7 +44,7 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
   }
   return (
     <div class="stack" role="alert">
-      {warnings.map((warning) => <p key={warning} class="notice">{warning}.</p>)}
+      {warnings.map((warning) => <p key={warning} class="notice warn">{warning}.</p>)}
     </div>
   );
 }

@@ -29,7 +29,7 @@ export function TransferCard() {
     <>
       <p role="status" class="visually-hidden">{announcementOf(totals)}</p>
       {isShown && (
-        <section class="transfer-card" aria-label="Uploads">
+        <section class="transfer-card raised" aria-label="Uploads">
           <header class="transfer-head">
             <UploadSummary totals={totals} step={step} />
             <UploadActions totals={totals}>

@@ -77,7 +77,7 @@ function Row({ task }: { task: UploadTask }) {
       <Icon of={ICONS[state] ?? File} />
       <div class="upload-text">
         <a
-          class="upload-name"
+          class="upload-name ellipsis"
           href={links.folder(project, drive, folderOf({ name }))}
           title={`${drive}/${name}`}
         >

@@ -47,7 +47,7 @@ export function Uploads({ project }: { project: string }) {
     <Page title="Uploads">
       {hasTasks && (
         <Section title="This browser">
-          <div class="transfer-list">
+          <div class="transfer-list frame">
             <div class="transfer-head">
               <UploadSummary totals={totals} step="" />
               <UploadActions totals={totals} />

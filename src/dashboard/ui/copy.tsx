@@ -43,7 +43,7 @@ export function Snippet({ title, text, name = title, copy }: {
   copy: string;
 }) {
   return (
-    <div class="snippet">
+    <div class="snippet frame">
       <div class="snippet-head">
         <span>{title}</span>
         <CopyButton text={text} label={copy} />

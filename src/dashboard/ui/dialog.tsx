@@ -30,7 +30,7 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
   return (
     <dialog
       ref={ref}
-      class={`dialog ${size}`}
+      class={`dialog raised ${size}`}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

@@ -63,7 +63,7 @@ function Menu({ place, items, label, onClose }: {
   return (
     <div
       ref={ref}
-      class="menu"
+      class="menu raised"
       role="menu"
       aria-label={label}
       popover="auto"

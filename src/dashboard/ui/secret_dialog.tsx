@@ -29,7 +29,7 @@ export async function showOnce(
     >
       <div class="stack">
         {content}
-        <p class="notice">{notice}</p>
+        <p class="notice warn">{notice}</p>
       </div>
     </Dialog>
   ));

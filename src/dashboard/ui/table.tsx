@@ -26,7 +26,7 @@ export function Table<T>({ caption, columns, rows, keyOf, actions, empty }: {
 }) {
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
-    <div class="table-frame">
+    <div class="table-frame frame">
       <table class="table">
         <caption class="visually-hidden">{caption}</caption>
         <thead>

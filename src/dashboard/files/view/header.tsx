@@ -89,17 +89,21 @@ function Breadcrumbs() {
     <nav class="crumbs" aria-label="Folders" {...drop}>
       <ol>
         <li>
-          <a href={links.drives(project)}>Files</a>
+          <a class="ellipsis" href={links.drives(project)}>Files</a>
         </li>
         {folders.map((folder) => (
           <li key={folder}>
-            <a href={links.folder(project, drive, folder)} data-path={folder}>
+            <a
+              class="ellipsis"
+              href={links.folder(project, drive, folder)}
+              data-path={folder}
+            >
               {folder === "" ? drive : labelOf({ name: folder }) || "/"}
             </a>
           </li>
         ))}
         <li>
-          <h1 tabIndex={-1} aria-current="page">
+          <h1 class="ellipsis" tabIndex={-1} aria-current="page">
             {last === undefined ? drive : labelOf({ name: last }) || "/"}
           </h1>
         </li>
@@ -121,7 +125,7 @@ function Title() {
       >
         <Icon of={ArrowLeft} size={20} />
       </a>
-      <h1 tabIndex={-1} aria-current="page">
+      <h1 class="ellipsis" tabIndex={-1} aria-current="page">
         {path === "" ? drive : labelOf({ name: path }) || "/"}
       </h1>
     </nav>

@@ -57,7 +57,7 @@ export function EntryTile(props: EntryProps) {
   const { isSearching } = useFolder();
   return (
     <div {...frameOf(props, "entry entry-tile")}>
-      <div role="gridcell" class="tile">
+      <div role="gridcell" class="tile frame">
         <Tick size={44} entry={entry} />
         <div class="tile-foot">
           <Name entry={entry} />
