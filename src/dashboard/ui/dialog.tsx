@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "../core/api_error.ts";
 import type { App } from "../core/context.ts";
 import { Button, IconButton } from "./button.tsx";
-import { FormProblem } from "./field.tsx";
+import { FormProblem, type InputAttributes, TextField } from "./field.tsx";
 
 type Size = "small" | "medium";
 
@@ -102,6 +102,59 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
         <FormProblem text={problem} />
       </form>
     </Dialog>
+  );
+}
+
+/** A question for one line of text. */
+interface TextQuestion extends InputAttributes {
+  title: string;
+  /** The label of the button. */
+  submit: string;
+  label: string;
+  hint?: string;
+  initial?: string;
+  /** Returns what is wrong with a text; empty or `undefined` if it can be used. */
+  problemOf: (text: string) => Promise<string | undefined> | string | undefined;
+}
+
+/** Asks for a text. @param use Uses it, before the dialog closes: what it throws is shown in the dialog. */
+export async function askForText(
+  { overlays }: Pick<App, "overlays">,
+  question: TextQuestion,
+  use: (text: string) => unknown = () => {},
+): Promise<string | undefined> {
+  return await overlays.show<string>((close) => (
+    <TextDialog {...question} use={use} onClose={close} />
+  ));
+}
+
+function TextDialog(
+  { title, submit, initial = "", problemOf, use, onClose, ...field }: TextQuestion & {
+    use: (text: string) => unknown;
+    onClose: (text?: string) => void;
+  },
+) {
+  const [value, setValue] = useState(initial);
+  const [problem, setProblem] = useState<string>();
+  const send = async () => {
+    const found = await problemOf(value);
+    setProblem(found);
+    if (found) return;
+    await use(value);
+    onClose(value);
+  };
+  return (
+    <FormDialog {...{ title, submit, onClose }} size="small" onSubmit={send}>
+      <TextField
+        {...field}
+        {...{ value, problem }}
+        autocomplete="off"
+        onInput={(value) => {
+          setValue(value);
+          setProblem(undefined);
+        }}
+      />
+    </FormDialog>
   );
 }
 

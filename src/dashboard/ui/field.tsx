@@ -41,7 +41,7 @@ export function Field(
 }
 
 /** The attributes of an input that a text field passes on. */
-interface InputAttributes {
+export interface InputAttributes {
   type?: "text" | "password" | "number" | "search" | "datetime-local";
   name?: string;
   autocomplete?: string;

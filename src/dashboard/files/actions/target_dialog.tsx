@@ -10,7 +10,7 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { type Entry, labelOf, type Place } from "../entry.ts";
 import { DriveFiles, type Target } from "./drive_files.ts";
 import { mayGoTo } from "./naming.ts";
-import { askForFolder } from "./new_folder.tsx";
+import { askForFolder } from "./new_folder.ts";
 
 interface Question {
   title: string;

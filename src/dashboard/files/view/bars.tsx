@@ -2,7 +2,7 @@ import { ChevronDown, Ellipsis, ListChecks, X } from "lucide";
 import { useMemo } from "preact/hooks";
 import { formatBytes, formatNumber, plural } from "../../core/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { type MenuAction, type MenuItem, openMenu } from "../../ui/menu.tsx";
+import { type MenuAction, MenuButton, type MenuItem, openMenu } from "../../ui/menu.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import type { Entry } from "../entry.ts";
 import { CHOICES, type Filters, isFiltering } from "../listing/filters.ts";
@@ -16,7 +16,7 @@ const BUTTONS = 4;
 /** What can be done with the selected entries. */
 export function SelectionBar() {
   const folder = useFolder();
-  const { selection, selected, actions, room: { app } } = folder;
+  const { selection, selected, actions } = folder;
   const isNarrow = useMedia("(width < 640px)");
   const isSmall = useMedia("(width < 1120px)");
   const own = actions.menuFor(selected.value);
@@ -40,13 +40,7 @@ export function SelectionBar() {
           : `${formatNumber(selected.value.length)} selected`}
       </p>
       {first.map((item) => <Action key={item.label} item={item} isSmall={isSmall} />)}
-      <IconButton
-        icon={Ellipsis}
-        label="More actions"
-        aria-haspopup="menu"
-        onClick={(event) =>
-          void openMenu(app, event.currentTarget as HTMLElement, items, "Actions")}
-      />
+      <MenuButton icon={Ellipsis} label="More actions" items={items} menu="Actions" />
     </div>
   );
 }

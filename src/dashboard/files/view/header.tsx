@@ -15,7 +15,7 @@ import { links } from "../../core/links.ts";
 import { UploadButton } from "../../transfers/drop_zone.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { type MenuItem, openMenu } from "../../ui/menu.tsx";
+import { MenuButton, type MenuItem } from "../../ui/menu.tsx";
 import { folderOf, labelOf } from "../entry.ts";
 import type { Column } from "../listing/order.ts";
 import { FilterChips, SelectionBar } from "./bars.tsx";
@@ -173,18 +173,12 @@ function SearchField({ onSearch, onClose, isNarrow }: {
 /** How the list looks. */
 function ViewButtons() {
   const folder = useFolder();
-  const { room: { app, preferences: { layout, hasDetails } } } = folder;
+  const { room: { preferences: { layout, hasDetails } } } = folder;
   const isGrid = layout.value === "grid";
   return (
     <>
       {isGrid && (
-        <IconButton
-          icon={ArrowDownUp}
-          label="Sort"
-          aria-haspopup="menu"
-          onClick={(event) =>
-            void openMenu(app, event.currentTarget as HTMLElement, sortItems(folder), "Sort")}
-        />
+        <MenuButton icon={ArrowDownUp} label="Sort" items={sortItems(folder)} menu="Sort" />
       )}
       <IconButton icon={RefreshCw} label="Refresh" onClick={() => folder.refresh()} />
       <IconButton
@@ -213,7 +207,7 @@ function sortItems({ room: { preferences: { sort } } }: FolderModel): MenuItem[]
 /** The menu of small screens with what has no room in the header. */
 function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined }) {
   const folder = useFolder();
-  const { room: { app, preferences: { layout, hasDetails } } } = folder;
+  const { room: { preferences: { layout, hasDetails } } } = folder;
   const isGrid = layout.value === "grid";
   const items: MenuItem[] = [
     ...(onNewFolder === undefined
@@ -229,12 +223,5 @@ function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined 
     "-",
     ...sortItems(folder),
   ];
-  return (
-    <IconButton
-      icon={Ellipsis}
-      label="View and folder"
-      aria-haspopup="menu"
-      onClick={(event) => void openMenu(app, event.currentTarget as HTMLElement, items, "View")}
-    />
-  );
+  return <MenuButton icon={Ellipsis} label="View and folder" items={items} menu="View" />;
 }

@@ -9,7 +9,7 @@ import { typeOf } from "../../files/listing/kinds.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { openMenu } from "../../ui/menu.tsx";
+import { MenuButton } from "../../ui/menu.tsx";
 import { shownName } from "../content/names.ts";
 import { Title } from "../details.tsx";
 import { askForDate, askForType, DAY } from "./change_dialogs.tsx";
@@ -138,13 +138,12 @@ function Expiry({ entry: { expires }, onChange }: ChangeProps) {
         {expires === undefined ? "Never" : `${formatTime(expires)} (${formatRelative(expires)})`}
       </span>
       {app.session.may("write") && (
-        <IconButton
+        <MenuButton
           icon={Pencil}
           size={16}
           label="Change the expiry"
-          aria-haspopup="menu"
-          onClick={(event) =>
-            void openMenu(app, event.currentTarget as HTMLElement, items, "Expires")}
+          items={items}
+          menu="Expires"
         />
       )}
     </span>
