@@ -42,7 +42,7 @@ export function AppForm({ project, app, onClose }: {
     <FormDialog
       title={app === undefined ? "New application" : `Addresses of “${app.name}”`}
       submit={app === undefined ? "Create application" : "Save"}
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={save}
     >
       {app === undefined && (

@@ -196,7 +196,7 @@ function NewAppKey({ path, onClose }: {
     <FormDialog
       title="New key"
       submit="Create key"
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={create}
     >
       <TextField label="Name" value={name} autocomplete="off" onInput={setName} />

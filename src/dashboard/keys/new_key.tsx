@@ -62,7 +62,7 @@ export function NewKey<T>({ title, create, onClose }: {
     <FormDialog
       title={title}
       submit="Create key"
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={submit}
     >
       <TextField

@@ -133,7 +133,7 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
     <FormDialog
       title="New project"
       submit="Create project"
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={create}
     >
       <TextField label="Name" value={name} onInput={setName} autocomplete="off" />

@@ -51,7 +51,7 @@ function TargetDialog({ place, question, onClose }: {
   return (
     <Dialog
       title={question.title}
-      onClose={() => onClose()}
+      onClose={onClose}
       isForm
       footer={
         <>

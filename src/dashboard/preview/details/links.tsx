@@ -5,6 +5,7 @@ import { useFolder } from "../../files/view/folder_model.ts";
 import { LinkList } from "../../links/link_item.tsx";
 import { linksOf } from "../../links/shared_links.ts";
 import { Button } from "../../ui/button.tsx";
+import { quoted } from "../../settings/snippets.ts";
 import { CopyField } from "../../ui/copy.tsx";
 
 /** The links of a file or folder. */
@@ -58,9 +59,4 @@ export function curlOf(
   const path = ["v1", project, drive].map(encodeURIComponent).join("/");
   const url = `${origin}/${path}/files/download?name=${encodeURIComponent(entry.name)}`;
   return `curl -H "X-Api-Key: $KEY" -o ${quoted(labelOf(entry))} ${quoted(url)}`;
-}
-
-/** Quotes a text for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
