@@ -75,7 +75,7 @@ function DriveLink({ project, drive: { drive_name, files, bytes } }: {
   const isKnown = typeof files === "number" && typeof bytes === "number";
   return (
     <li>
-      <a class="drive card" href={links.folder(project, drive_name)}>
+      <a class="drive card line" href={links.folder(project, drive_name)}>
         <span class="empty-icon">
           <Icon of={HardDrive} size={22} />
         </span>

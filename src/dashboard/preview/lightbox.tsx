@@ -65,7 +65,7 @@ export function Lightbox({ place, files, name, onMove, onClose }: LightboxProps)
         else if (event.key === "i") toggle();
       }}
     >
-      <header class="lightbox-head">
+      <header class="lightbox-head line">
         <IconButton icon={X} label="Close" size={20} onClick={onClose} />
         <KindIcon kind={typeOf(entry).kind} />
         <div class="lightbox-title">
@@ -123,7 +123,7 @@ function Actions({ entry, hasDetails, onDetails }: {
   const { session } = useApp();
   const { actions } = useFolder();
   return (
-    <div class="lightbox-actions" role="group" aria-label="Actions">
+    <div class="lightbox-actions line" role="group" aria-label="Actions">
       {session.may("read") && (
         <>
           <IconButton

@@ -17,7 +17,7 @@ export function Sidebar({ section, project }: { section: string; project: string
     : projectNavigation(session, project);
   return (
     <aside class="sidebar">
-      <a class="brand" href="#/">
+      <a class="brand line" href="#/">
         <Logo />
         <span>kvdrive</span>
       </a>

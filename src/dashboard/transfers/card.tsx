@@ -30,7 +30,7 @@ export function TransferCard() {
       <p role="status" class="visually-hidden">{announcementOf(totals)}</p>
       {isShown && (
         <section class="transfer-card raised" aria-label="Uploads">
-          <header class="transfer-head">
+          <header class="transfer-head line">
             <UploadSummary totals={totals} step={step} />
             <UploadActions totals={totals}>
               <IconButton

@@ -73,7 +73,7 @@ function Row({ task }: { task: UploadTask }) {
   const label = labelOf({ name });
   const isOpen = state === "running" || state === "paused" || state === "waiting";
   return (
-    <li class="upload-row" data-state={state}>
+    <li class="upload-row line" data-state={state}>
       <Icon of={ICONS[state] ?? File} />
       <div class="upload-text">
         <a

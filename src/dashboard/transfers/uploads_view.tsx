@@ -48,7 +48,7 @@ export function Uploads({ project }: { project: string }) {
       {hasTasks && (
         <Section title="This browser">
           <div class="transfer-list frame">
-            <div class="transfer-head">
+            <div class="transfer-head line">
               <UploadSummary totals={totals} step="" />
               <UploadActions totals={totals} />
             </div>

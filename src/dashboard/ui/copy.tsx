@@ -16,7 +16,7 @@ interface CopyProps {
 /** A text on one line with a button that copies it. */
 export function CopyField({ text, label, isSecret = false }: CopyProps) {
   return (
-    <div class="copy-field">
+    <div class="copy-field line">
       <code class={isSecret ? "secret" : ""} aria-label={label}>{text}</code>
       <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
     </div>
@@ -44,7 +44,7 @@ export function Snippet({ title, text, name = title, copy }: {
 }) {
   return (
     <div class="snippet frame">
-      <div class="snippet-head">
+      <div class="snippet-head line between">
         <span>{title}</span>
         <CopyButton text={text} label={copy} />
       </div>

@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
       onKeyDown={(event) => event.stopPropagation()}
     >
       <div class="dialog-frame">
-        <div class="dialog-head">
+        <div class="dialog-head line between">
           <h2 id={id}>{title}</h2>
           <IconButton icon={X} label="Close" onClick={() => onClose()} />
         </div>

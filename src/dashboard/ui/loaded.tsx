@@ -51,7 +51,7 @@ export function Empty({ icon, title, text, children }: {
       </span>
       <p class="empty-title">{title}</p>
       {text === undefined ? null : <p class="empty-text">{text}</p>}
-      {children === undefined ? null : <div class="empty-actions">{children}</div>}
+      {children === undefined ? null : <div class="empty-actions row">{children}</div>}
     </div>
   );
 }

@@ -120,7 +120,7 @@ function Branch(branch: BranchProps) {
         </button>
         <button
           type="button"
-          class="tree-label"
+          class="tree-label line"
           aria-pressed={isChosen}
           disabled={!mayChoose}
           onClick={() => onChoose(node)}

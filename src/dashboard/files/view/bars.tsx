@@ -28,7 +28,7 @@ export function SelectionBar() {
   const first = own.filter((item): item is MenuAction => item !== "-" && !item.isDisabled)
     .slice(0, BUTTONS);
   return (
-    <div class="selection-bar" role="toolbar" aria-label="Selected files">
+    <div class="selection-bar line" role="toolbar" aria-label="Selected files">
       <IconButton
         icon={X}
         label="Clear the selection"
@@ -70,7 +70,7 @@ const TITLES: Record<keyof Filters, string> = { kind: "Kind", size: "Size", age:
 export function FilterChips() {
   const { filters } = useFolder();
   return (
-    <div class="chips" role="group" aria-label="Filters">
+    <div class="chips line" role="group" aria-label="Filters">
       {(Object.keys(CHOICES) as (keyof Filters)[]).map((name) => <Chip key={name} name={name} />)}
       {isFiltering(filters.value) && (
         <Button kind="quiet" onClick={() => void (filters.value = {})}>Clear</Button>
@@ -124,7 +124,7 @@ export function Footer() {
   const isPartial = isReading.value && progress.value !== "complete";
   const count = isSearching ? plural(rows.value.length, "hit") : plural(rows.value.length, "item");
   return (
-    <footer class="files-foot">
+    <footer class="files-foot line between small">
       <p role="status">
         {count}
         {size}

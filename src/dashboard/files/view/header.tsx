@@ -49,7 +49,7 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
   );
   return (
     <header class="files-head">
-      <div class="files-title">
+      <div class="files-title line between">
         {isNarrow && isOpen ? field : isNarrow ? <Title /> : <Breadcrumbs />}
         {isNarrow
           ? isOpen
@@ -58,10 +58,10 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
           : field}
         {isNarrow ? more : null}
       </div>
-      <div class="files-bar">
+      <div class="files-bar line between">
         {isSelecting ? <SelectionBar /> : <FilterChips />}
         {isNarrow ? (isSelecting ? null : upload) : (
-          <div class="files-tools">
+          <div class="files-tools line">
             {isSmall ? more : <ViewButtons />}
             {isSmall || onNewFolder === undefined || isSelecting
               ? null

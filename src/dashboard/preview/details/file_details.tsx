@@ -133,7 +133,7 @@ function Expiry({ entry: { expires }, onChange }: ChangeProps) {
     { label: "On a date…", isChecked: false, run: () => askForDate(app, expires, onChange) },
   ];
   return (
-    <span class="details-value">
+    <span class="details-value line between">
       <span>
         {expires === undefined ? "Never" : `${formatTime(expires)} (${formatRelative(expires)})`}
       </span>
@@ -153,7 +153,7 @@ function Expiry({ entry: { expires }, onChange }: ChangeProps) {
 function ContentType({ entry: { content_type = "" }, onChange }: ChangeProps) {
   const app = useApp();
   return (
-    <span class="details-value">
+    <span class="details-value line between">
       <span>{shownName(content_type)}</span>
       {app.session.may("write") && (
         <IconButton

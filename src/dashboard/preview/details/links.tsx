@@ -16,7 +16,7 @@ export function EntryLinks({ place: { project, drive }, entry }: { place: Place;
   if (!app.session.may("read")) return null;
   return (
     <div class="details-group">
-      <div class="details-line">
+      <div class="line between">
         <h3>Links</h3>
         <Button icon={Share2} class="sheet-button" onClick={() => void actions.share(entry)}>
           Share
@@ -44,7 +44,7 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
 export function Copied({ label, text }: { label: string; text: string }) {
   return (
     <div>
-      <p class="details-label" aria-hidden="true">{label}</p>
+      <p class="details-label small" aria-hidden="true">{label}</p>
       <CopyField label={label} text={text} />
     </div>
   );

@@ -28,7 +28,7 @@ export function EntryRow(props: EntryProps) {
   const isFile = entry.kind === "file";
   return (
     <div {...frameOf(props, "entry entry-row")}>
-      <div role="gridcell" class="entry-main">
+      <div role="gridcell" class="entry-main line">
         <Tick size={20} entry={entry} />
         <Name entry={entry} />
         <Badges {...props} />
