@@ -56,12 +56,12 @@ export function LinkLimits({ link }: { link: ShareLink }) {
   ].filter(Boolean);
   if (!isOpen(link)) {
     return (
-      <p class="small">
+      <p class="hint">
         <span class="badge bad">{isExpired(link) ? "Expired" : "Used up"}</span> {count}
       </p>
     );
   }
-  return <p class="small">{parts.join(" · ")}</p>;
+  return <p class="hint">{parts.join(" · ")}</p>;
 }
 
 function isExpired({ expires }: ShareLink): boolean {

@@ -34,7 +34,7 @@ export function Field(
         "aria-describedby": described.filter(Boolean).join(" ") || undefined,
         "aria-invalid": problem ? true : undefined,
       })}
-      {hint === undefined ? null : <p class="small" id={hintId}>{hint}</p>}
+      {hint === undefined ? null : <p class="hint" id={hintId}>{hint}</p>}
       {problem ? <p class="field-problem" id={problemId}>{problem}</p> : null}
     </div>
   );
@@ -121,7 +121,7 @@ export function Checkbox({ label, hint, checked, onChange, disabled = false }: {
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
       <label for={id}>{label}</label>
-      {hint === undefined ? null : <p class="small" id={`${id}-hint`}>{hint}</p>}
+      {hint === undefined ? null : <p class="hint" id={`${id}-hint`}>{hint}</p>}
     </div>
   );
 }

@@ -124,7 +124,7 @@ export function Footer() {
   const isPartial = isReading.value && progress.value !== "complete";
   const count = isSearching ? plural(rows.value.length, "hit") : plural(rows.value.length, "item");
   return (
-    <footer class="files-foot line between small">
+    <footer class="files-foot line between hint">
       <p role="status">
         {count}
         {size}

@@ -44,7 +44,7 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
 export function Copied({ label, text }: { label: string; text: string }) {
   return (
     <div>
-      <p class="details-label small" aria-hidden="true">{label}</p>
+      <p class="details-label hint" aria-hidden="true">{label}</p>
       <CopyField label={label} text={text} />
     </div>
   );
