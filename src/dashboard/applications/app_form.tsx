@@ -51,7 +51,6 @@ export function AppForm({ project, app, onClose }: {
           hint="A part of its address."
           value={name}
           spellcheck={false}
-          autocomplete="off"
           onInput={setName}
         />
       )}
@@ -62,7 +61,6 @@ export function AppForm({ project, app, onClose }: {
             hint="Its address as seen from this server, such as http://127.0.0.1:3000."
             value={upstream}
             spellcheck={false}
-            autocomplete="off"
             onInput={setUpstream}
           />
         )
@@ -75,7 +73,6 @@ export function AppForm({ project, app, onClose }: {
             : `A name below ${suffix}. Without one it is known by a path.`}
           value={host}
           spellcheck={false}
-          autocomplete="off"
           onInput={setHost}
         />
       )}

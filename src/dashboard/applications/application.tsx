@@ -199,12 +199,11 @@ function NewAppKey({ path, onClose }: {
       onClose={onClose}
       onSubmit={create}
     >
-      <TextField label="Name" value={name} autocomplete="off" onInput={setName} />
+      <TextField label="Name" value={name} onInput={setName} />
       <TextField
         label="Description"
         hint="Optional: who or what uses it."
         value={description}
-        autocomplete="off"
         onInput={setDescription}
       />
     </FormDialog>

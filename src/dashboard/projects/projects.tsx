@@ -136,12 +136,11 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
       onClose={onClose}
       onSubmit={create}
     >
-      <TextField label="Name" value={name} onInput={setName} autocomplete="off" />
+      <TextField label="Name" value={name} onInput={setName} />
       <TextField
         label="Id"
         hint="Letters, digits and hyphens; it is part of every address and key. Empty for a random one."
         value={id}
-        autocomplete="off"
         spellcheck={false}
         onInput={setId}
       />

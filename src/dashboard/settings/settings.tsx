@@ -195,7 +195,6 @@ function DomainSettings(props: SettingsProps) {
           placeholder="None"
           value={suffix}
           spellcheck={false}
-          autocomplete="off"
           onInput={setSuffix}
         />
         <Button onClick={submit} disabled={suffix.trim() === (info.host_suffix ?? "")}>Save</Button>

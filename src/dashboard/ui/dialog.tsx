@@ -148,7 +148,6 @@ function TextDialog(
       <TextField
         {...field}
         {...{ value, problem }}
-        autocomplete="off"
         onInput={(value) => {
           setValue(value);
           setProblem(undefined);
@@ -200,19 +199,17 @@ function Confirmation({ title, text, action, typed, onClose }: Question & {
       onSubmit={submit}
     >
       <div class="prose">{text}</div>
-      {typed === undefined ? null : (
-        <label class="field">
-          <span class="field-label">
-            Type <strong>{typed}</strong> to confirm
-          </span>
-          <input
-            class="input"
-            value={entered}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setEntered(event.currentTarget.value)}
-          />
-        </label>
+      {typed !== undefined && (
+        <TextField
+          label={
+            <>
+              Type <strong>{typed}</strong> to confirm
+            </>
+          }
+          value={entered}
+          spellcheck={false}
+          onInput={setEntered}
+        />
       )}
     </FormDialog>
   );

@@ -55,7 +55,7 @@ export interface InputAttributes {
   disabled?: boolean;
 }
 
-/** A field with one line of text. */
+/** A field with one line of text. Browsers do not fill it in, unless it says with what. */
 export function TextField(
   { label, hint, problem, value, onInput, ...rest }: FieldProps & InputAttributes & {
     value: string;
@@ -66,6 +66,7 @@ export function TextField(
     <Field label={label} hint={hint} problem={problem}>
       {(attributes) => (
         <input
+          autocomplete="off"
           {...rest as InputHTMLAttributes<HTMLInputElement>}
           {...attributes}
           class="input"
