@@ -122,6 +122,26 @@ test("Scrolling reuses the elements of rows, and the focus stays on its file", a
   await entry(page, "file-4.txt").and(page.locator(":focus")).waitFor();
 });
 
+test("A list with the focus stays where it was scrolled to", async (fixture) => {
+  const { page, project } = fixture;
+  await putMany(project, "many", 3000, nameOf);
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "many");
+  await page.getByText("3,000 items").waitFor();
+  await entry(page, "file-3.txt").click();
+  const missed = await page.getByRole("grid").evaluate(async (grid) => {
+    const missed: number[] = [];
+    for (const top of [13_153, 12_935, 60_000, 400, 60_300, 19_805, 381, 19_713, 90_000, 157]) {
+      grid.scrollTop = top;
+      await new Promise((resolve) => setTimeout(resolve, top % 3 * 70));
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      if (Math.abs(grid.scrollTop - top) > 1) missed.push(top);
+    }
+    return missed;
+  });
+  assertEquals(missed, []);
+});
+
 test("A file in the middle is at the same place after Back and after a reload", async (fixture) => {
   const { page, project } = fixture;
   await putMany(project, "many", 3000, nameOf);

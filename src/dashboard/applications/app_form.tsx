@@ -42,21 +42,18 @@ export function AppForm({ project, app, onClose }: {
     <FormDialog
       title={app === undefined ? "New application" : `Addresses of “${app.name}”`}
       submit={app === undefined ? "Create application" : "Save"}
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={save}
     >
-      {app === undefined
-        ? (
-          <TextField
-            label="Name"
-            hint="A part of its address."
-            value={name}
-            spellcheck={false}
-            autocomplete="off"
-            onInput={setName}
-          />
-        )
-        : null}
+      {app === undefined && (
+        <TextField
+          label="Name"
+          hint="A part of its address."
+          value={name}
+          spellcheck={false}
+          onInput={setName}
+        />
+      )}
       {isAdministrator
         ? (
           <TextField
@@ -64,25 +61,21 @@ export function AppForm({ project, app, onClose }: {
             hint="Its address as seen from this server, such as http://127.0.0.1:3000."
             value={upstream}
             spellcheck={false}
-            autocomplete="off"
             onInput={setUpstream}
           />
         )
         : <p class="soft">Only the administrator sets where this server finds the application.</p>}
-      {isAdministrator || suffix !== null
-        ? (
-          <TextField
-            label="Host name"
-            hint={suffix === null || isAdministrator
-              ? "A name of its own that leads to this server. Without one it is known by a path."
-              : `A name below ${suffix}. Without one it is known by a path.`}
-            value={host}
-            spellcheck={false}
-            autocomplete="off"
-            onInput={setHost}
-          />
-        )
-        : null}
+      {(isAdministrator || suffix !== null) && (
+        <TextField
+          label="Host name"
+          hint={suffix === null || isAdministrator
+            ? "A name of its own that leads to this server. Without one it is known by a path."
+            : `A name below ${suffix}. Without one it is known by a path.`}
+          value={host}
+          spellcheck={false}
+          onInput={setHost}
+        />
+      )}
     </FormDialog>
   );
 }

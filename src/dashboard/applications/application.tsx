@@ -1,16 +1,17 @@
-import { Plus, Trash2 } from "lucide";
+import { Plus } from "lucide";
 import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { formatDate } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { type Resource, useResource } from "../core/resource.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { confirm, FormDialog } from "../ui/dialog.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
+import { RemoveButton } from "../ui/remove_button.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { Table } from "../ui/table.tsx";
 import { addressOfApp } from "./app_address.ts";
@@ -79,10 +80,7 @@ function Addresses({ project, resource, data: { app, gate } }: AppProps) {
     <Section title="Addresses" actions={<Button onClick={change}>Change</Button>}>
       <Facts
         facts={[
-          [
-            "Callers open it at",
-            link,
-          ],
+          ["Callers open it at", link],
           ["Host name", app.host ?? "None: callers use its path"],
           ["Upstream", app.upstream ?? "None yet: there is nothing to forward to"],
         ]}
@@ -138,12 +136,9 @@ function AppKeys({ project, resource, data: { app, keys } }: AppProps) {
     });
   };
   const revoke = async (name: string) => {
-    const text = "Programs and browsers that use it are refused from now on.";
-    if (!await confirm(context, { title: `Revoke “${name}”?`, text, action: "Revoke key" })) return;
     await context.api.DELETE("/admin/v1/projects/{project_id}/apps/{app}/keys/{name}", {
       params: { path: { ...path, name } },
     });
-    context.toasts.success("Key revoked");
     resource.reload();
   };
   const isOn = app.access.enabled;
@@ -153,26 +148,28 @@ function AppKeys({ project, resource, data: { app, keys } }: AppProps) {
       lead={isOn ? undefined : "Turn access control on to use keys."}
       actions={<Button icon={Plus} disabled={!isOn} onClick={create}>New key</Button>}
     >
-      {keys.length === 0 ? <p class="soft">No keys.</p> : (
-        <Table
-          caption="Keys of the application"
-          rows={keys}
-          keyOf={({ name }) => name}
-          columns={[
-            { title: "Name", isMain: true, cell: ({ name }) => name },
-            { title: "Description", isMinor: true, cell: ({ description }) => description ?? "" },
-            { title: "Begins with", cell: ({ prefix }) => <code>{prefix}…</code> },
-            { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
-          ]}
-          actions={({ name }) => (
-            <IconButton
-              icon={Trash2}
-              label={`Revoke ${name}`}
-              onClick={() => revoke(name)}
-            />
-          )}
-        />
-      )}
+      <Table
+        caption="Keys of the application"
+        rows={keys}
+        keyOf={({ name }) => name}
+        empty={<p class="soft">No keys.</p>}
+        columns={[
+          { title: "Name", isMain: true, cell: ({ name }) => name },
+          { title: "Description", isMinor: true, cell: ({ description }) => description ?? "" },
+          { title: "Begins with", cell: ({ prefix }) => <code>{prefix}…</code> },
+          { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
+        ]}
+        actions={({ name }) => (
+          <RemoveButton
+            label={`Revoke ${name}`}
+            title={`Revoke “${name}”?`}
+            text="Programs and browsers that use it are refused from now on."
+            action="Revoke key"
+            done="Key revoked"
+            run={() => revoke(name)}
+          />
+        )}
+      />
     </Section>
   );
 }
@@ -199,15 +196,14 @@ function NewAppKey({ path, onClose }: {
     <FormDialog
       title="New key"
       submit="Create key"
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={create}
     >
-      <TextField label="Name" value={name} autocomplete="off" onInput={setName} />
+      <TextField label="Name" value={name} onInput={setName} />
       <TextField
         label="Description"
         hint="Optional: who or what uses it."
         value={description}
-        autocomplete="off"
         onInput={setDescription}
       />
     </FormDialog>

@@ -1,10 +1,9 @@
-import { AppWindow, ExternalLink, Plus } from "lucide";
-import { dataOf, type Schemas } from "../core/api.ts";
+import { AppWindow, Plus } from "lucide";
+import type { Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
-import { useResource } from "../core/resource.ts";
-import { Button } from "../ui/button.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { useAnswer } from "../core/resource.ts";
+import { Button, OpenLink } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -15,10 +14,10 @@ type App = Schemas["App"];
 
 /** The applications of a project, which the gate puts keys in front of. */
 export function Applications({ project }: { project: string }) {
-  const { api, overlays, router } = useApp();
-  const list = useResource((signal) => {
+  const { overlays, router } = useApp();
+  const list = useAnswer((api, signal) => {
     const params = { path: { project_id: project } };
-    return dataOf(api.GET("/admin/v1/projects/{project_id}/apps", { params, signal }));
+    return api.GET("/admin/v1/projects/{project_id}/apps", { params, signal });
   }, [project]);
   const create = async () => {
     const made = await overlays.show<App>((close) => <AppForm project={project} onClose={close} />);
@@ -31,43 +30,28 @@ export function Applications({ project }: { project: string }) {
       actions={<Button kind="primary" icon={Plus} onClick={create}>New application</Button>}
     >
       <Loaded from={list}>
-        {({ apps, gate }) =>
-          apps.length === 0
-            ? (
+        {({ apps, gate }) => (
+          <Table
+            caption="Applications"
+            columns={columnsOf(project)}
+            rows={apps}
+            keyOf={({ name }) => name}
+            empty={
               <Empty
                 icon={AppWindow}
                 title="No applications yet"
                 text="Add one to put keys in front of it."
               />
-            )
-            : (
-              <Table
-                caption="Applications"
-                columns={columnsOf(project)}
-                rows={apps}
-                keyOf={({ name }) => name}
-                actions={(one) => <OpenLink app={one} gate={gate} />}
-              />
-            )}
+            }
+            actions={(one) => {
+              const address = addressOfApp(one, gate, location.hostname);
+              return address !== undefined && one.upstream !== null &&
+                <OpenLink href={address} label={`Open ${one.name}`} />;
+            }}
+          />
+        )}
       </Loaded>
     </Page>
-  );
-}
-
-function OpenLink({ app, gate }: { app: App; gate: Schemas["AppList"]["gate"] }) {
-  const address = addressOfApp(app, gate, location.hostname);
-  if (address === undefined || app.upstream === null) return null;
-  return (
-    <a
-      class="icon-button"
-      href={address}
-      target="_blank"
-      rel="noreferrer"
-      aria-label={`Open ${app.name}`}
-      title="Open"
-    >
-      <Icon of={ExternalLink} />
-    </a>
   );
 }
 

@@ -27,6 +27,21 @@ export async function dataOf<T>(call: Promise<{ data?: T }>): Promise<T> {
   return data as T;
 }
 
+/**
+ * Loads a list that the server sends page by page.
+ *
+ * @param read Loads a page. It gets where the page begins, as a part of its query.
+ */
+export async function* pagesOf<T extends { paging?: { last: string } }>(
+  read: (from: { last?: string }) => Promise<{ data?: T }>,
+): AsyncGenerator<T> {
+  for (let from: { last?: string } | undefined = {}; from !== undefined;) {
+    const page: T = await dataOf(read(from));
+    yield page;
+    from = page.paging;
+  }
+}
+
 /** The header that shows that a request is from this page and not from another site. */
 export const SESSION_HEADER = "X-Kvdrive-Session";
 

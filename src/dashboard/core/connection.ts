@@ -11,22 +11,16 @@ const PROBE_INTERVAL = 3000;
 /** Knows whether the server answers. While it does not, it asks again every few seconds. */
 export class Connection {
   readonly #state = signal<ConnectionState>("online");
+  readonly state: ReadonlySignal<ConnectionState> = this.#state;
   readonly #restored = signal(0);
+  /** Changes each time the server answers again after a failure: what is shown should be loaded again. */
+  readonly restored: ReadonlySignal<number> = this.#restored;
   #slowCalls = 0;
   #probe: number | undefined;
 
   constructor() {
     globalThis.addEventListener("offline", () => this.failed(0));
     globalThis.addEventListener("online", () => void this.#ask());
-  }
-
-  get state(): ReadonlySignal<ConnectionState> {
-    return this.#state;
-  }
-
-  /** Changes each time the server answers again after a failure: what is shown should be loaded again. */
-  get restored(): ReadonlySignal<number> {
-    return this.#restored;
   }
 
   /** Watches a call that began. Returns a function to be called at its end. */

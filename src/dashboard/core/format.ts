@@ -1,13 +1,17 @@
 /** Texts for people: sizes, times, counts. */
 
 const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
+// Formatters are made once: `toLocaleString` makes one for each call.
+const NUMBER = new Intl.NumberFormat("en");
+const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const TENTHS = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** Returns a size such as "3.4 MB", in powers of 1000 like the command line. */
 export function formatBytes(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 999.5 && unit < UNITS.length - 1) [value, unit] = [value / 1000, unit + 1];
-  const digits = unit === 0 || value >= 99.95 ? 0 : 1;
-  return `${value.toLocaleString("en", { maximumFractionDigits: digits })} ${UNITS[unit]}`;
+  const format = unit === 0 || value >= 99.95 ? WHOLE : TENTHS;
+  return `${format.format(value)} ${UNITS[unit]}`;
 }
 
 /** Returns a count with its noun: "1 file", "1,204 files". */
@@ -16,7 +20,7 @@ export function plural(count: number, noun: string, nouns = `${noun}s`): string 
 }
 
 export function formatNumber(value: number): string {
-  return value.toLocaleString("en");
+  return NUMBER.format(value);
 }
 
 const DATE = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });

@@ -10,11 +10,8 @@ export interface Overlay {
 /** The dialogs and menus over the page. */
 export class Overlays {
   readonly #open = signal<readonly Overlay[]>([]);
+  readonly open: ReadonlySignal<readonly Overlay[]> = this.#open;
   #next = 1;
-
-  get open(): ReadonlySignal<readonly Overlay[]> {
-    return this.#open;
-  }
 
   /**
    * Shows a component until it calls `close`. Returns what it closed with; `undefined` if it was dismissed.

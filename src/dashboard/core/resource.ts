@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "./api_error.ts";
+import { type Api, dataOf } from "./api.ts";
 import { useApp } from "./context.ts";
 
 /** Data of the server, as a component sees it. */
@@ -64,6 +65,35 @@ export function useResource<T>(
     reload: () => setTurn((turn) => turn + 1),
     set: (data) => setState({ data, error: undefined, isLoading: false }),
   };
+}
+
+/** Loads what a call of the API answers. */
+export function useAnswer<T>(
+  call: (api: Api, signal: AbortSignal) => Promise<{ data?: T }>,
+  dependencies: readonly unknown[],
+): Resource<T> {
+  const { api } = useApp();
+  return useResource((signal) => dataOf(call(api, signal)), dependencies);
+}
+
+/** A list that the server sends page by page, as far as it was loaded. */
+export interface Pages<T> {
+  items: readonly T[];
+  /** Where the next page begins; absent at the end. */
+  last?: string | undefined;
+}
+
+/** Loads the first page of a list. Returns it with a function that loads the next one. */
+export function usePages<T>(
+  load: (last: string | undefined, signal?: AbortSignal) => Promise<Pages<T>>,
+  dependencies: readonly unknown[],
+): [list: Resource<Pages<T>>, loadMore: () => Promise<void>] {
+  const list = useResource((signal) => load(undefined, signal), dependencies);
+  const loadMore = async () => {
+    const { items, last } = await load(list.data?.last);
+    list.set({ items: [...list.data?.items ?? [], ...items], last });
+  };
+  return [list, loadMore];
 }
 
 /** Whether the page will try again by itself. */

@@ -33,21 +33,15 @@ const PATH = "/dashboard/session";
 /** The session of this browser. The server keeps it; the browser has a cookie that scripts cannot read. */
 export class SessionStore {
   readonly #current = signal<Session | null>(null);
+  /** The session; `null` without a sign-in. */
+  readonly current: ReadonlySignal<Session | null> = this.#current;
   readonly #reason = signal("");
+  /** Why the last session ended, for the sign-in page; empty if the user signed out. */
+  readonly reason: ReadonlySignal<string> = this.#reason;
 
   /** @param initial The session that the page came with. */
   constructor(initial: Session | null = null) {
     this.#current.value = initial;
-  }
-
-  /** The session; `null` without a sign-in. */
-  get current(): ReadonlySignal<Session | null> {
-    return this.#current;
-  }
-
-  /** Why the last session ended, for the sign-in page; empty if the user signed out. */
-  get reason(): ReadonlySignal<string> {
-    return this.#reason;
   }
 
   /** Whether the session has a permission everywhere that it may go. */

@@ -20,12 +20,9 @@ const MAX_TOASTS = 4;
 /** The messages in the corner of the page. */
 export class Toasts {
   readonly #shown = signal<readonly Toast[]>([]);
+  readonly shown: ReadonlySignal<readonly Toast[]> = this.#shown;
   readonly #lists = signal<readonly object[]>([]);
   #next = 1;
-
-  get shown(): ReadonlySignal<readonly Toast[]> {
-    return this.#shown;
-  }
 
   /** The list that shows them: the newest one, as a modal dialog covers those below it. */
   get list(): object | undefined {

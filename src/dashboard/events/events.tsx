@@ -2,7 +2,7 @@ import { Activity } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { formatTime } from "../core/format.ts";
-import { useResource } from "../core/resource.ts";
+import { usePages } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
@@ -14,15 +14,10 @@ type Event = Schemas["Event"];
 /** Events that one page of the server has. */
 const PAGE = 100;
 
-interface Events {
-  events: Event[];
-  last?: string | undefined;
-}
-
 /** Who changed what: of a project, or of the whole server. */
 export function Events({ project }: { project?: string }) {
   const { api } = useApp();
-  const load = async (last: string | undefined, signal?: AbortSignal): Promise<Events> => {
+  const [list, loadMore] = usePages(async (last, signal) => {
     const query = { limit: PAGE, ...(last === undefined ? {} : { last }) };
     const options = signal === undefined ? {} : { signal };
     const { events, paging } = await dataOf<Schemas["EventList"]>(
@@ -33,34 +28,26 @@ export function Events({ project }: { project?: string }) {
           ...options,
         }),
     );
-    return { events, last: paging?.last };
-  };
-  const list = useResource((signal) => load(undefined, signal), [project]);
-  const loadMore = async () => {
-    const { events = [], last } = list.data ?? {};
-    const next = await load(last);
-    list.set({ events: [...events, ...next.events], last: next.last });
-  };
+    return { items: events, last: paging?.last };
+  }, [project]);
   return (
     <Page
       title="Activity"
       lead="Changes of keys, links, applications and settings. Kept for 90 days."
     >
       <Loaded from={list}>
-        {({ events, last }) =>
-          events.length === 0
-            ? <Empty icon={Activity} title="Nothing has happened yet" />
-            : (
-              <div class="stack">
-                <Table
-                  caption="Events"
-                  columns={COLUMNS}
-                  rows={events}
-                  keyOf={({ id }) => id}
-                />
-                {last === undefined ? null : <Button onClick={loadMore}>Show more</Button>}
-              </div>
-            )}
+        {({ items, last }) => (
+          <div class="stack">
+            <Table
+              caption="Events"
+              columns={COLUMNS}
+              rows={items}
+              keyOf={({ id }) => id}
+              empty={<Empty icon={Activity} title="Nothing has happened yet" />}
+            />
+            {last !== undefined && <Button onClick={loadMore}>Show more</Button>}
+          </div>
+        )}
       </Loaded>
     </Page>
   );

@@ -1,9 +1,8 @@
 import { HardDrive } from "lucide";
 import type { JSX } from "preact";
-import { dataOf } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { links, type Section } from "../core/links.ts";
-import { useResource } from "../core/resource.ts";
+import { useDrives } from "../projects/use_project.ts";
 import { SelectField } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 
@@ -15,12 +14,8 @@ export function DriveSelect({ project, drive, section, children }: {
   section: Section;
   children: (drive: string) => JSX.Element;
 }) {
-  const { api, router } = useApp();
-  const drives = useResource(
-    (signal) =>
-      dataOf(api.GET("/v1/{project_id}", { params: { path: { project_id: project } }, signal })),
-    [project],
-  );
+  const { router } = useApp();
+  const drives = useDrives(project);
   return (
     <Loaded from={drives}>
       {({ drives }) => {

@@ -1,13 +1,11 @@
 import { ChevronRight, HardDrive, Plus } from "lucide";
-import { useState } from "preact/hooks";
 import { dataOf } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { useResource } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/field.tsx";
+import { askForText } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
@@ -77,7 +75,7 @@ function DriveLink({ project, drive: { drive_name, files, bytes } }: {
   const isKnown = typeof files === "number" && typeof bytes === "number";
   return (
     <li>
-      <a class="drive card" href={links.folder(project, drive_name)}>
+      <a class="drive card line" href={links.folder(project, drive_name)}>
         <span class="empty-icon">
           <Icon of={HardDrive} size={22} />
         </span>
@@ -93,39 +91,17 @@ function DriveLink({ project, drive: { drive_name, files, bytes } }: {
   );
 }
 
-async function createDrive({ overlays, router }: App, project: string): Promise<void> {
-  const name = await overlays.show<string>((close) => <NewDrive onClose={close} />);
-  if (name !== undefined) router.go(links.folder(project, name));
-}
-
-function NewDrive({ onClose }: { onClose: (name?: string) => void }) {
-  const [name, setName] = useState("");
-  const [problem, setProblem] = useState("");
-  const submit = () => {
-    const found = problemOf(name);
-    setProblem(found);
-    if (found === "") onClose(name);
-  };
-  return (
-    <FormDialog
-      title="New drive"
-      submit="Create drive"
-      size="small"
-      onClose={() => onClose()}
-      onSubmit={submit}
-    >
-      <TextField
-        label="Name"
-        hint="Such as “photos”. The drive is kept once it has a file or a folder."
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck={false}
-        value={name}
-        problem={problem}
-        onInput={setName}
-      />
-    </FormDialog>
-  );
+async function createDrive(app: App, project: string): Promise<void> {
+  const name = await askForText(app, {
+    title: "New drive",
+    submit: "Create drive",
+    label: "Name",
+    hint: "Such as “photos”. The drive is kept once it has a file or a folder.",
+    autocapitalize: "off",
+    spellcheck: false,
+    problemOf,
+  });
+  if (name !== undefined) app.router.go(links.folder(project, name));
 }
 
 /** Bytes of a drive's name at most. */

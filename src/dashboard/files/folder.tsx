@@ -58,15 +58,13 @@ function OpenFolder({ room, place, query }: {
           />
           <div class="files-body">
             <Content label={`Files in ${title}`} open={open} />
-            {hasDetails.value
-              ? (
-                <Details
-                  place={place}
-                  entries={folder.selected.value}
-                  onClose={() => void (hasDetails.value = false)}
-                />
-              )
-              : null}
+            {hasDetails.value && (
+              <Details
+                place={place}
+                entries={folder.selected.value}
+                onClose={() => void (hasDetails.value = false)}
+              />
+            )}
           </div>
           <Footer />
         </div>

@@ -1,11 +1,11 @@
-import { KeyRound, Plus, Trash2 } from "lucide";
+import { KeyRound, Plus } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
-import { useResource } from "../core/resource.ts";
-import { Button, IconButton } from "../ui/button.tsx";
-import { confirm } from "../ui/dialog.tsx";
+import { useAnswer } from "../core/resource.ts";
+import { Button } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
+import { RemoveButton } from "../ui/remove_button.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { NewKey } from "./new_key.tsx";
@@ -18,11 +18,8 @@ type ProjectKey = Schemas["ProjectKeyList"]["keys"][number];
 export function Keys({ project }: { project: string }) {
   const app = useApp();
   const path = { project_id: project };
-  const list = useResource(
-    (signal) =>
-      dataOf(
-        app.api.GET("/admin/v1/projects/{project_id}/keys", { params: { path }, signal }),
-      ),
+  const list = useAnswer(
+    (api, signal) => api.GET("/admin/v1/projects/{project_id}/keys", { params: { path }, signal }),
     [project],
   );
   const create = async () => {
@@ -42,20 +39,10 @@ export function Keys({ project }: { project: string }) {
       secret: made.project_key,
     });
   };
-  const revoke = async (key: ProjectKey) => {
-    const isOwn = key.prefix === app.session.current.value?.key;
-    const isAgreed = await confirm(app, {
-      title: `Revoke “${titleOf(key)}”?`,
-      text: isOwn
-        ? "You are signed in with this key: you will be signed out, as will every program that uses it."
-        : "Programs that use it are refused from now on.",
-      action: "Revoke key",
-    });
-    if (!isAgreed) return;
+  const revoke = async ({ prefix }: ProjectKey) => {
     await app.api.DELETE("/admin/v1/projects/{project_id}/keys/{prefix}", {
-      params: { path: { ...path, prefix: key.prefix } },
+      params: { path: { ...path, prefix } },
     });
-    app.toasts.success("Key revoked");
     list.reload();
   };
   return (
@@ -67,23 +54,27 @@ export function Keys({ project }: { project: string }) {
       <Loaded from={list}>
         {({ keys }) => (
           <>
-            {keys.length === 0
-              ? <Empty icon={KeyRound} title="No keys" text="No program can use this project." />
-              : (
-                <Table
-                  caption="Keys of the project"
-                  columns={COLUMNS}
-                  rows={keys}
-                  keyOf={({ prefix }) => prefix}
-                  actions={(key) => (
-                    <IconButton
-                      icon={Trash2}
-                      label={`Revoke ${titleOf(key)}`}
-                      onClick={() => revoke(key)}
-                    />
-                  )}
+            <Table
+              caption="Keys of the project"
+              columns={COLUMNS}
+              rows={keys}
+              keyOf={({ prefix }) => prefix}
+              empty={
+                <Empty icon={KeyRound} title="No keys" text="No program can use this project." />
+              }
+              actions={(key) => (
+                <RemoveButton
+                  label={`Revoke ${titleOf(key)}`}
+                  title={`Revoke “${titleOf(key)}”?`}
+                  text={key.prefix === app.session.current.value?.key
+                    ? "You are signed in with this key: you will be signed out, as will every program that uses it."
+                    : "Programs that use it are refused from now on."}
+                  action="Revoke key"
+                  done="Key revoked"
+                  run={() => revoke(key)}
                 />
               )}
+            />
             <S3Keys project={project} />
           </>
         )}

@@ -62,14 +62,13 @@ export function NewKey<T>({ title, create, onClose }: {
     <FormDialog
       title={title}
       submit="Create key"
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={submit}
     >
       <TextField
         label="Name"
         hint="What it is for, such as “Nightly backup”."
         value={name}
-        autocomplete="off"
         onInput={setName}
       />
       <fieldset class="choices">
@@ -89,7 +88,6 @@ export function NewKey<T>({ title, create, onClose }: {
         label="Only in these drives"
         hint="Separated by commas. Empty for all drives."
         value={drives}
-        autocomplete="off"
         spellcheck={false}
         onInput={setDrives}
       />
@@ -97,7 +95,6 @@ export function NewKey<T>({ title, create, onClose }: {
         label="Only names that begin with"
         hint="Such as reports/2026/. Empty for all names."
         value={prefix}
-        autocomplete="off"
         spellcheck={false}
         onInput={setPrefix}
       />

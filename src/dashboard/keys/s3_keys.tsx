@@ -1,11 +1,11 @@
-import { HardDrive, Plus, Trash2 } from "lucide";
+import { HardDrive, Plus } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
-import { useResource } from "../core/resource.ts";
-import { Button, IconButton } from "../ui/button.tsx";
-import { confirm } from "../ui/dialog.tsx";
+import { useAnswer } from "../core/resource.ts";
+import { Button } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Section } from "../ui/page.tsx";
+import { RemoveButton } from "../ui/remove_button.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { NewKey } from "./new_key.tsx";
 import { type ListedKey, RIGHTS_COLUMNS } from "./rights_columns.tsx";
@@ -17,11 +17,9 @@ type S3Key = Schemas["S3KeyList"]["s3_keys"][number];
 export function S3Keys({ project }: { project: string }) {
   const app = useApp();
   const path = { project_id: project };
-  const list = useResource(
-    (signal) =>
-      dataOf(
-        app.api.GET("/admin/v1/projects/{project_id}/s3-keys", { params: { path }, signal }),
-      ),
+  const list = useAnswer(
+    (api, signal) =>
+      api.GET("/admin/v1/projects/{project_id}/s3-keys", { params: { path }, signal }),
     [project],
   );
   const create = async () => {
@@ -42,17 +40,10 @@ export function S3Keys({ project }: { project: string }) {
     list.reload();
     await showS3Secret(app, made);
   };
-  const revoke = async (key: S3Key) => {
-    const isAgreed = await confirm(app, {
-      title: `Revoke “${titleOf(key)}”?`,
-      text: "S3 clients that use it are refused from now on.",
-      action: "Revoke S3 key",
-    });
-    if (!isAgreed) return;
+  const revoke = async ({ access_key_id }: S3Key) => {
     await app.api.DELETE("/admin/v1/projects/{project_id}/s3-keys/{access_key_id}", {
-      params: { path: { ...path, access_key_id: key.access_key_id } },
+      params: { path: { ...path, access_key_id } },
     });
-    app.toasts.success("S3 key revoked");
     list.reload();
   };
   return (
@@ -62,30 +53,31 @@ export function S3Keys({ project }: { project: string }) {
       actions={<Button icon={Plus} onClick={create}>New S3 key</Button>}
     >
       <Loaded from={list}>
-        {({ s3_keys }) =>
-          s3_keys.length === 0
-            ? (
+        {({ s3_keys }) => (
+          <Table
+            caption="S3 keys of the project"
+            columns={COLUMNS}
+            rows={s3_keys.map((key) => ({ ...key, name_prefix: key.prefix }))}
+            keyOf={({ access_key_id }) => access_key_id}
+            empty={
               <Empty
                 icon={HardDrive}
                 title="No S3 keys"
                 text="No S3 client can use this project."
               />
-            )
-            : (
-              <Table
-                caption="S3 keys of the project"
-                columns={COLUMNS}
-                rows={s3_keys.map((key) => ({ ...key, name_prefix: key.prefix }))}
-                keyOf={({ access_key_id }) => access_key_id}
-                actions={(key) => (
-                  <IconButton
-                    icon={Trash2}
-                    label={`Revoke ${titleOf(key)}`}
-                    onClick={() => revoke(key)}
-                  />
-                )}
+            }
+            actions={(key) => (
+              <RemoveButton
+                label={`Revoke ${titleOf(key)}`}
+                title={`Revoke “${titleOf(key)}”?`}
+                text="S3 clients that use it are refused from now on."
+                action="Revoke S3 key"
+                done="S3 key revoked"
+                run={() => revoke(key)}
               />
             )}
+          />
+        )}
       </Loaded>
     </Section>
   );

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { type Api, dataOf, type Schemas } from "../core/api.ts";
+import { type Api, dataOf, pagesOf, type Schemas } from "../core/api.ts";
 import type { Entry } from "../files/entry.ts";
 
 export type ShareLink = Schemas["Link"];
@@ -20,15 +20,12 @@ export class DriveLinks {
   readonly #api: Api;
   readonly #path: { project_id: string; drive_name: string };
   readonly #links = signal<readonly ShareLink[]>([]);
+  /** The links that were loaded, newest first. */
+  readonly links: ReadonlySignal<readonly ShareLink[]> = this.#links;
 
   constructor(api: Api, project: string, drive: string) {
     this.#api = api;
     this.#path = { project_id: project, drive_name: drive };
-  }
-
-  /** The links that were loaded, newest first. */
-  get links(): ReadonlySignal<readonly ShareLink[]> {
-    return this.#links;
   }
 
   /** Whether a file or folder has a link of its own that opens it now. */
@@ -40,19 +37,13 @@ export class DriveLinks {
 
   /** Loads all links. @throws {ApiError} */
   async load(signal?: AbortSignal): Promise<void> {
-    const links: ShareLink[] = [];
-    for (let last: string | undefined = ""; last !== undefined;) {
-      const query = { limit: PAGE, ...(last === "" ? {} : { last }) };
-      const page: { links: ShareLink[]; paging?: { last: string } } = await dataOf(
-        this.#api.GET("/v1/{project_id}/{drive_name}/links", {
-          params: { path: this.#path, query },
-          ...(signal === undefined ? {} : { signal }),
-        }),
-      );
-      links.push(...page.links);
-      last = page.paging?.last;
-    }
-    this.#links.value = links;
+    const pages = pagesOf((from) =>
+      this.#api.GET("/v1/{project_id}/{drive_name}/links", {
+        params: { path: this.#path, query: { limit: PAGE, ...from } },
+        ...(signal === undefined ? {} : { signal }),
+      })
+    );
+    this.#links.value = (await Array.fromAsync(pages)).flatMap(({ links }) => links);
   }
 
   /** Makes a link on a file, or on all files of a folder. @throws {ApiError} */

@@ -33,7 +33,7 @@ export function LinkList({ shared, entry, children = null }: {
 function LinkItem({ link, onRevoke }: { link: ShareLink; onRevoke: () => unknown }) {
   return (
     <li class="link-item">
-      <div class="link-line">
+      <div class="link-line line">
         <CopyField text={link.url} label="Link" />
         <IconButton icon={Trash2} label="Revoke link" onClick={onRevoke} />
       </div>
@@ -56,12 +56,12 @@ export function LinkLimits({ link }: { link: ShareLink }) {
   ].filter(Boolean);
   if (!isOpen(link)) {
     return (
-      <p class="link-limits">
+      <p class="hint">
         <span class="badge bad">{isExpired(link) ? "Expired" : "Used up"}</span> {count}
       </p>
     );
   }
-  return <p class="link-limits">{parts.join(" · ")}</p>;
+  return <p class="hint">{parts.join(" · ")}</p>;
 }
 
 function isExpired({ expires }: ShareLink): boolean {

@@ -18,7 +18,7 @@ export async function showShareDialog(
     <ShareDialog
       place={place}
       entry={entry}
-      onClose={() => close()}
+      onClose={close}
     />
   ));
 }

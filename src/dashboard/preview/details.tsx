@@ -27,7 +27,7 @@ export function Details({ place, entries, onClose }: {
         onClose();
       }}
     >
-      <header class="details-head">
+      <header class="details-head line between">
         <h2>Details</h2>
         <IconButton icon={X} label="Close details" onClick={onClose} />
       </header>

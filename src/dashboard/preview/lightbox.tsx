@@ -5,7 +5,7 @@ import { formatNumber } from "../core/format.ts";
 import { ticketsOf } from "../files/actions/tickets.ts";
 import { type Entry, labelOf, type Place } from "../files/entry.ts";
 import { typeOf } from "../files/listing/kinds.ts";
-import { focusRow } from "../files/view/entry_row.tsx";
+import { focusRow } from "../files/view/rows/entry_row.tsx";
 import { useFolder } from "../files/view/folder_model.ts";
 import { KindIcon } from "../files/view/kind_icon.tsx";
 import { IconButton } from "../ui/button.tsx";
@@ -65,11 +65,11 @@ export function Lightbox({ place, files, name, onMove, onClose }: LightboxProps)
         else if (event.key === "i") toggle();
       }}
     >
-      <header class="lightbox-head">
+      <header class="lightbox-head line">
         <IconButton icon={X} label="Close" size={20} onClick={onClose} />
         <KindIcon kind={typeOf(entry).kind} />
         <div class="lightbox-title">
-          <h2 id={id}>
+          <h2 id={id} class="ellipsis">
             <bdi>{shownName(labelOf(entry)) || "/"}</bdi>
           </h2>
           <p class="number" aria-live="polite">{position}</p>
@@ -86,9 +86,13 @@ export function Lightbox({ place, files, name, onMove, onClose }: LightboxProps)
         </div>
         <Step by={-1} to={neighbors[0]} onMove={move} />
         <Step by={1} to={neighbors[1]} onMove={move} />
-        {hasDetails
-          ? <Details place={place} entries={[entry]} onClose={() => setDetails(false)} />
-          : null}
+        {hasDetails && (
+          <Details
+            place={place}
+            entries={[entry]}
+            onClose={() => setDetails(false)}
+          />
+        )}
       </div>
       <Preload place={place} entries={neighbors} />
       <ToastList />
@@ -119,22 +123,24 @@ function Actions({ entry, hasDetails, onDetails }: {
   const { session } = useApp();
   const { actions } = useFolder();
   return (
-    <div class="lightbox-actions" role="group" aria-label="Actions">
-      {session.may("read")
-        ? (
-          <>
-            <IconButton
-              icon={Download}
-              label="Download"
-              onClick={() => actions.download([entry])}
-            />
-            <IconButton icon={Share2} label="Share" onClick={() => void actions.share(entry)} />
-          </>
-        )
-        : null}
-      {session.may("delete")
-        ? <IconButton icon={Trash2} label="Delete" onClick={() => actions.remove([entry])} />
-        : null}
+    <div class="lightbox-actions line" role="group" aria-label="Actions">
+      {session.may("read") && (
+        <>
+          <IconButton
+            icon={Download}
+            label="Download"
+            onClick={() => actions.download([entry])}
+          />
+          <IconButton icon={Share2} label="Share" onClick={() => void actions.share(entry)} />
+        </>
+      )}
+      {session.may("delete") && (
+        <IconButton
+          icon={Trash2}
+          label="Delete"
+          onClick={() => actions.remove([entry])}
+        />
+      )}
       <IconButton
         icon={PanelRight}
         label="Details"

@@ -1,4 +1,5 @@
 import { File } from "lucide";
+import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Entry, Place } from "../files/entry.ts";
 import { useBeginning } from "./content/beginning.ts";
@@ -35,26 +36,20 @@ function Sniffed(props: ViewProps) {
   );
 }
 
+const VIEWS: Readonly<Record<View, (props: ViewProps) => JSX.Element>> = {
+  image: ImageView,
+  svg: SvgView,
+  video: (props) => <MediaView {...props} kind="video" />,
+  audio: (props) => <MediaView {...props} kind="audio" />,
+  pdf: PdfView,
+  markdown: MarkdownView,
+  json: JsonView,
+  table: TableView,
+  text: TextView,
+  bytes: BytesView,
+};
+
 function Viewed({ view, ...props }: ViewProps & { view: View }) {
-  switch (view) {
-    case "image":
-      return <ImageView {...props} />;
-    case "svg":
-      return <SvgView {...props} />;
-    case "video":
-    case "audio":
-      return <MediaView {...props} kind={view} />;
-    case "pdf":
-      return <PdfView {...props} />;
-    case "markdown":
-      return <MarkdownView {...props} />;
-    case "json":
-      return <JsonView {...props} />;
-    case "table":
-      return <TableView {...props} />;
-    case "text":
-      return <TextView {...props} />;
-    case "bytes":
-      return <BytesView {...props} />;
-  }
+  const Chosen = VIEWS[view];
+  return <Chosen {...props} />;
 }

@@ -59,7 +59,7 @@ export function Chart({ title, labels, values, format, total }: {
           );
         })}
       </svg>
-      <div class="chart-axis" aria-hidden="true">
+      <div class="chart-axis line between hint" aria-hidden="true">
         <span>{last > 0 ? labels[0] : ""}</span>
         <span>{labels[last]}</span>
       </div>

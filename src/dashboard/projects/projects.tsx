@@ -4,7 +4,7 @@ import { dataOf, type Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { useResource } from "../core/resource.ts";
+import { useAnswer } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -20,10 +20,7 @@ type ProjectUsage = Schemas["ProjectUsage"];
 /** All projects of the server, for the administrator. */
 export function Projects() {
   const app = useApp();
-  const list = useResource(
-    (signal) => dataOf(app.api.GET("/admin/v1/projects", { signal })),
-    [],
-  );
+  const list = useAnswer((api, signal) => api.GET("/admin/v1/projects", { signal }), []);
   const create = async () => {
     const made = await app.overlays.show<Schemas["NewProject"]>((close) => (
       <NewProject onClose={close} />
@@ -42,23 +39,20 @@ export function Projects() {
       <Loaded from={list}>
         {({ projects, integrity, backups, disk }) => (
           <div class="stack">
-            <Warnings integrity={integrity} {...(backups === undefined ? {} : { backups })} />
-            {projects.length === 0
-              ? (
+            <Warnings {...{ integrity, backups }} />
+            <Table
+              caption="Projects"
+              columns={columnsOf(disk)}
+              rows={projects}
+              keyOf={({ project_id }) => project_id}
+              empty={
                 <Empty
                   icon={Boxes}
                   title="No projects yet"
                   text="A project has drives with files, keys that open them, and applications."
                 />
-              )
-              : (
-                <Table
-                  caption="Projects"
-                  columns={columnsOf(disk)}
-                  rows={projects}
-                  keyOf={({ project_id }) => project_id}
-                />
-              )}
+              }
+            />
           </div>
         )}
       </Loaded>
@@ -69,7 +63,7 @@ export function Projects() {
 /** What the administrator has to know at once. */
 function Warnings({ integrity, backups }: {
   integrity: Schemas["Integrity"];
-  backups?: Schemas["Backups"];
+  backups: Schemas["Backups"] | undefined;
 }) {
   const problem = backups?.problem ?? null;
   return (
@@ -80,7 +74,7 @@ function Warnings({ integrity, backups }: {
           <a href={links.status()}>See which ones</a>
         </p>
       )}
-      {problem === null ? null : <p class="notice" role="alert">{problem}.</p>}
+      {problem === null ? null : <p class="notice warn" role="alert">{problem}.</p>}
     </>
   );
 }
@@ -139,15 +133,14 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
     <FormDialog
       title="New project"
       submit="Create project"
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={create}
     >
-      <TextField label="Name" value={name} onInput={setName} autocomplete="off" />
+      <TextField label="Name" value={name} onInput={setName} />
       <TextField
         label="Id"
         hint="Letters, digits and hyphens; it is part of every address and key. Empty for a random one."
         value={id}
-        autocomplete="off"
         spellcheck={false}
         onInput={setId}
       />

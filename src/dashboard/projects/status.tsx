@@ -1,9 +1,8 @@
 import { CircleCheck } from "lucide";
-import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import type { Schemas } from "../core/api.ts";
 import { formatBytes, formatNumber, formatRelative, formatTime, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { useResource } from "../core/resource.ts";
+import { useAnswer } from "../core/resource.ts";
 import { folderOf, labelOf } from "../files/entry.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -16,8 +15,7 @@ type Status = Schemas["Status"];
 
 /** The health of the server, for the administrator. */
 export function Status() {
-  const { api } = useApp();
-  const status = useResource((signal) => dataOf(api.GET("/admin/v1/status", { signal })), []);
+  const status = useAnswer((api, signal) => api.GET("/admin/v1/status", { signal }), []);
   return (
     <Page title="Health">
       <Loaded from={status}>
@@ -46,7 +44,7 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
   }
   return (
     <div class="stack" role="alert">
-      {warnings.map((warning) => <p key={warning} class="notice">{warning}.</p>)}
+      {warnings.map((warning) => <p key={warning} class="notice warn">{warning}.</p>)}
     </div>
   );
 }

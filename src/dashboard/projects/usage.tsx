@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
-import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import type { Schemas } from "../core/api.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
-import { useResource } from "../core/resource.ts";
+import { useAnswer } from "../core/resource.ts";
 import { Facts } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
@@ -18,12 +17,11 @@ type Range = (typeof RANGES)[number][0];
 
 /** What a project uses now, and what it used on each day. */
 export function Usage({ project }: { project: string }) {
-  const { api } = useApp();
   const [range, setRange] = useState<Range>("30");
   const info = useProject(project);
-  const history = useResource((signal) => {
+  const history = useAnswer((api, signal) => {
     const params = { path: { project_id: project }, query: { days: Number(range) } };
-    return dataOf(api.GET("/admin/v1/projects/{project_id}/usage", { params, signal }));
+    return api.GET("/admin/v1/projects/{project_id}/usage", { params, signal });
   }, [project, range]);
   return (
     <Page title="Usage">

@@ -1,8 +1,8 @@
 import { LogOut } from "lucide";
-import { dataOf, type Schemas } from "../core/api.ts";
+import type { Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { formatDate, formatRelative } from "../core/format.ts";
-import { useResource } from "../core/resource.ts";
+import { useAnswer } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
@@ -13,10 +13,7 @@ type SessionInfo = Schemas["SessionList"]["sessions"][number];
 /** The browsers that are signed in with the same key or token. */
 export function Account() {
   const { api, session, router, toasts } = useApp();
-  const list = useResource(
-    (signal) => dataOf(api.GET("/dashboard/sessions", { signal })),
-    [],
-  );
+  const list = useAnswer((api, signal) => api.GET("/dashboard/sessions", { signal }), []);
   const signOutEverywhere = async () => {
     await session.signOut(true);
     router.replace("#/");

@@ -1,8 +1,8 @@
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
-import { CopyButton, CopyField } from "../ui/copy.tsx";
+import { LabelledCopy, Snippet } from "../ui/copy.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { type Client, clientsOf, PLACEHOLDER, type Snippet } from "./snippets.ts";
+import { type Client, clientsOf, PLACEHOLDER } from "./snippets.ts";
 
 /** How programs connect to a project. */
 export function Connect({ project }: { project: string }) {
@@ -13,17 +13,15 @@ export function Connect({ project }: { project: string }) {
     <Page title="Connect" lead="Lines to paste for programs that use this project.">
       <Section title="Connection details">
         <div class="stack">
-          <Labelled label="Address of the server" text={origin} />
-          <Labelled label="Project id" text={project} />
+          <LabelledCopy label="Address of the server" text={origin} />
+          <LabelledCopy label="Project id" text={project} />
           <p class="soft">
-            Replace {PLACEHOLDER} by a project key. {session.may("admin")
-              ? (
-                <>
-                  A key is shown once, when it is created:{" "}
-                  <a href={links.section(project, "keys")}>create one</a>.
-                </>
-              )
-              : null}
+            Replace {PLACEHOLDER} by a project key. {session.may("admin") && (
+              <>
+                A key is shown once, when it is created:{" "}
+                <a href={links.section(project, "keys")}>create one</a>.
+              </>
+            )}
           </p>
         </div>
       </Section>
@@ -32,34 +30,19 @@ export function Connect({ project }: { project: string }) {
   );
 }
 
-function Labelled({ label, text }: { label: string; text: string }) {
-  return (
-    <div class="field">
-      <span class="field-label">{label}</span>
-      <CopyField text={text} label={label} />
-    </div>
-  );
-}
-
 function ClientSection({ title, notes, snippets }: Client) {
   return (
     <Section title={title}>
       {notes.map((note) => <p key={note} class="soft">{note}</p>)}
-      {snippets.map((snippet) => <Block key={snippet.label} client={title} {...snippet} />)}
+      {snippets.map(({ label, text }) => (
+        <Snippet
+          key={label}
+          title={label}
+          text={text}
+          name={`${title}: ${label}`}
+          copy={`Copy the lines for ${title}: ${label}`}
+        />
+      ))}
     </Section>
-  );
-}
-
-function Block({ client, label, text }: Snippet & { client: string }) {
-  const name = `${client}: ${label}`;
-  return (
-    <div class="snippet">
-      <div class="snippet-head">
-        <span>{label}</span>
-        <CopyButton text={text} label={`Copy the lines for ${name}`} />
-      </div>
-      {/* It scrolls sideways, so it must be focusable. */}
-      <pre tabIndex={0} role="region" aria-label={name}><code>{text}</code></pre>
-    </div>
   );
 }

@@ -1,4 +1,3 @@
-import { Trash2 } from "lucide";
 import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
@@ -8,12 +7,13 @@ import type { Resource } from "../core/resource.ts";
 import { deleteProject } from "../projects/projects.tsx";
 import { parseSize, SizeField, sizeProblem, sizeText } from "../projects/size_field.tsx";
 import { useProject } from "../projects/use_project.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
+import { RemoveButton } from "../ui/remove_button.tsx";
 import { Table } from "../ui/table.tsx";
 
 type Project = Schemas["ProjectDetails"];
@@ -42,15 +42,13 @@ export function Settings({ project }: { project: string }) {
             </Section>
             <TrashSettings {...{ info, resource }} />
             <Drives {...{ info, resource }} />
-            {app.session.isAdministrator
-              ? (
-                <>
-                  <QuotaSettings {...{ info, resource }} />
-                  <DomainSettings {...{ info, resource }} />
-                  <DangerZone info={info} />
-                </>
-              )
-              : null}
+            {app.session.isAdministrator && (
+              <>
+                <QuotaSettings {...{ info, resource }} />
+                <DomainSettings {...{ info, resource }} />
+                <DangerZone info={info} />
+              </>
+            )}
           </div>
         )}
       </Loaded>
@@ -118,19 +116,11 @@ function TrashSettings(props: SettingsProps) {
 
 /** The drives with a way to delete them. */
 function Drives({ info: { project_id, drives }, resource }: SettingsProps) {
-  const app = useApp();
-  const remove = async (drive_name: string, files: number) => {
-    const isAgreed = await confirm(app, {
-      title: `Delete the drive “${drive_name}”?`,
-      text: `${plural(files, "file")}, its trash and its links are deleted for good.`,
-      action: "Delete drive",
-      typed: drive_name,
-    });
-    if (!isAgreed) return;
-    await app.api.DELETE("/admin/v1/projects/{project_id}/drives/{drive_name}", {
+  const { api } = useApp();
+  const remove = async (drive_name: string) => {
+    await api.DELETE("/admin/v1/projects/{project_id}/drives/{drive_name}", {
       params: { path: { project_id, drive_name } },
     });
-    app.toasts.success("The drive is being deleted");
     resource.reload();
   };
   if (drives.length === 0) return null;
@@ -152,10 +142,14 @@ function Drives({ info: { project_id, drives }, resource }: SettingsProps) {
           { title: "Size", isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
         ]}
         actions={({ drive_name, files }) => (
-          <IconButton
-            icon={Trash2}
+          <RemoveButton
             label={`Delete the drive ${drive_name}`}
-            onClick={() => remove(drive_name, files)}
+            title={`Delete the drive “${drive_name}”?`}
+            text={`${plural(files, "file")}, its trash and its links are deleted for good.`}
+            action="Delete drive"
+            typed={drive_name}
+            done="The drive is being deleted"
+            run={() => remove(drive_name)}
           />
         )}
       />
@@ -201,7 +195,6 @@ function DomainSettings(props: SettingsProps) {
           placeholder="None"
           value={suffix}
           spellcheck={false}
-          autocomplete="off"
           onInput={setSuffix}
         />
         <Button onClick={submit} disabled={suffix.trim() === (info.host_suffix ?? "")}>Save</Button>

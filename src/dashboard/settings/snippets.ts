@@ -151,6 +151,6 @@ function shell(lines: string[]): Snippet {
 }
 
 /** Quotes a text as one word of a shell command. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -17,7 +17,7 @@ export function Sidebar({ section, project }: { section: string; project: string
     : projectNavigation(session, project);
   return (
     <aside class="sidebar">
-      <a class="brand" href="#/">
+      <a class="brand line" href="#/">
         <Logo />
         <span>kvdrive</span>
       </a>
@@ -47,7 +47,7 @@ export function Sidebar({ section, project }: { section: string; project: string
         onClick={(event) => openMenu(app, event.currentTarget, accountMenu(app), "Account")}
       >
         <Icon of={UserRound} />
-        <span class="account-name">
+        <span class="account-name ellipsis">
           {session.isAdministrator ? "Administrator" : `Key ${session.current.value?.key}…`}
         </span>
         <Icon of={ChevronsUpDown} size={16} />
@@ -88,7 +88,7 @@ function ProjectSwitcher({ project }: { project: string }) {
       aria-haspopup="menu"
       onClick={(event) => open(event.currentTarget)}
     >
-      <span class="switcher-name">{name ?? project}</span>
+      <span class="account-name ellipsis">{name ?? project}</span>
       <Icon of={ChevronsUpDown} size={16} />
     </button>
   );

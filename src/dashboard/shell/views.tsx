@@ -44,56 +44,48 @@ function mayOpen({ role, project_id }: Session, project: string): boolean {
   return role === "admin" || project_id === project;
 }
 
+/** The views outside projects that the administrator opens. */
+const SERVER_VIEWS: Readonly<Record<string, () => JSX.Element>> = {
+  projects: () => <Projects />,
+  status: () => <Status />,
+  events: () => <Events />,
+};
+
 function serverView(section: string, { role }: Session): JSX.Element | undefined {
   if (section === "account") return <Account />;
-  if (role !== "admin") return undefined;
-  switch (section) {
-    case "projects":
-      return <Projects />;
-    case "status":
-      return <Status />;
-    case "events":
-      return <Events />;
-    default:
-      return undefined;
-  }
+  return role === "admin" ? own(SERVER_VIEWS, section)?.() : undefined;
 }
+
+/** The views of a project. @param name What follows the section in the address, such as a drive. */
+const PROJECT_VIEWS: Readonly<Record<string, (project: string, name: string) => JSX.Element>> = {
+  files: (project) => <Drives project={project} />,
+  links: (project, drive) => <Links project={project} drive={drive} />,
+  trash: (project, drive) => <Trash project={project} drive={drive} />,
+  uploads: (project) => <Uploads project={project} />,
+  apps: (project) => <Applications project={project} />,
+  keys: (project) => <Keys project={project} />,
+  usage: (project) => <Usage project={project} />,
+  events: (project) => <Events project={project} />,
+  settings: (project) => <Settings project={project} />,
+  connect: (project) => <Connect project={project} />,
+};
 
 function projectView(
   project: string,
   section: string,
-  rest: readonly string[],
+  [name = "", ...path]: readonly string[],
   query: URLSearchParams,
 ): JSX.Element | undefined {
-  const [name = "", ...path] = rest;
   if (section === "files" && name !== "") {
     return <Folder project={project} drive={name} path={path.join("/")} query={query} />;
   }
   if (section === "apps" && name !== "") {
     return <ApplicationView key={name} project={project} app={name} />;
   }
-  switch (section) {
-    case "files":
-      return <Drives project={project} />;
-    case "links":
-      return <Links project={project} drive={name} />;
-    case "trash":
-      return <Trash project={project} drive={name} />;
-    case "uploads":
-      return <Uploads project={project} />;
-    case "apps":
-      return <Applications project={project} />;
-    case "keys":
-      return <Keys project={project} />;
-    case "usage":
-      return <Usage project={project} />;
-    case "events":
-      return <Events project={project} />;
-    case "settings":
-      return <Settings project={project} />;
-    case "connect":
-      return <Connect project={project} />;
-    default:
-      return undefined;
-  }
+  return own(PROJECT_VIEWS, section)?.(project, name);
+}
+
+/** Looks up what an address names, which may be anything. */
+function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -28,25 +28,23 @@ export function TransferCard() {
   return (
     <>
       <p role="status" class="visually-hidden">{announcementOf(totals)}</p>
-      {isShown
-        ? (
-          <section class="transfer-card" aria-label="Uploads">
-            <header class="transfer-head">
-              <UploadSummary totals={totals} step={step} />
-              <UploadActions totals={totals}>
-                <IconButton
-                  icon={ChevronDown}
-                  class="transfer-toggle"
-                  label={isOpen ? "Hide the list" : "Show the list"}
-                  aria-expanded={isOpen}
-                  onClick={() => setOpen(!isOpen)}
-                />
-              </UploadActions>
-            </header>
-            {isOpen && tasks.length > 0 ? <UploadRows max={MAX_ROWS} /> : null}
-          </section>
-        )
-        : null}
+      {isShown && (
+        <section class="transfer-card raised" aria-label="Uploads">
+          <header class="transfer-head line">
+            <UploadSummary totals={totals} step={step} />
+            <UploadActions totals={totals}>
+              <IconButton
+                icon={ChevronDown}
+                class="transfer-toggle"
+                label={isOpen ? "Hide the list" : "Show the list"}
+                aria-expanded={isOpen}
+                onClick={() => setOpen(!isOpen)}
+              />
+            </UploadActions>
+          </header>
+          {isOpen && tasks.length > 0 ? <UploadRows max={MAX_ROWS} /> : null}
+        </section>
+      )}
     </>
   );
 }
@@ -67,9 +65,9 @@ export function UploadSummary({ totals, step }: { totals: Totals; step: string }
     <div class="transfer-summary">
       <p class="transfer-title">{step === "" && hasTasks ? headlineOf(totals) : step}</p>
       {figures === "" ? null : <p class="upload-details">{figures}</p>}
-      {isOpen
-        ? <progress aria-label="Progress of all uploads" max={Math.max(1, bytes)} value={sent} />
-        : null}
+      {isOpen && (
+        <progress aria-label="Progress of all uploads" max={Math.max(1, bytes)} value={sent} />
+      )}
     </div>
   );
 }

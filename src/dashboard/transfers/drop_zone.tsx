@@ -28,16 +28,14 @@ export function DropZone({ place, children }: { place: Place; children: Componen
   return (
     <div class="drop-zone">
       {children}
-      {isOver
-        ? (
-          <div class="drop-hint" aria-hidden="true">
-            <p>
-              <Icon of={Upload} />
-              Drop to upload to “{labelOf({ name: place.path }) || place.drive}”
-            </p>
-          </div>
-        )
-        : null}
+      {isOver && (
+        <div class="drop-hint" aria-hidden="true">
+          <p>
+            <Icon of={Upload} />
+            Drop to upload to “{labelOf({ name: place.path }) || place.drive}”
+          </p>
+        </div>
+      )}
     </div>
   );
 }

@@ -33,8 +33,14 @@ const TAB_LOCK = "kvdrive.tab.";
 /** The uploads of this page. They continue when the view changes. */
 export class Transfers {
   readonly #finished = signal<readonly Place[]>([]);
+  /** The folders in which uploads finished last: their lists load what is new. */
+  readonly finished: ReadonlySignal<readonly Place[]> = this.#finished;
   readonly #version = signal(0);
+  /** Changes a few times a second while uploads do. */
+  readonly version: ReadonlySignal<number> = this.#version;
   readonly #step = signal("");
+  /** What is done before files are sent, such as "Reading 300 files…"; otherwise empty. */
+  readonly step: ReadonlySignal<string> = this.#step;
   /** The calls of uploads. */
   readonly server: ServerCalls;
   readonly #tools: UploadTools;
@@ -58,21 +64,6 @@ export class Transfers {
       wait: (...wait) => this.#wait(...wait),
       onChange: () => this.#changed(),
     };
-  }
-
-  /** The folders in which uploads finished last: their lists load what is new. */
-  get finished(): ReadonlySignal<readonly Place[]> {
-    return this.#finished;
-  }
-
-  /** Changes a few times a second while uploads do. */
-  get version(): ReadonlySignal<number> {
-    return this.#version;
-  }
-
-  /** What is done before files are sent, such as "Reading 300 files…"; otherwise empty. */
-  get step(): ReadonlySignal<string> {
-    return this.#step;
   }
 
   /** In the order in which they were added. */

@@ -69,9 +69,9 @@ export function UploadRows({ max }: { max: number }) {
       >
         {shown.map((task) => <Row key={keyOf(task.target)} task={task} />)}
       </ul>
-      {tasks.length > shown.length
-        ? <p class="upload-more">and {formatNumber(tasks.length - shown.length)} more</p>
-        : null}
+      {tasks.length > shown.length && (
+        <p class="upload-more">and {formatNumber(tasks.length - shown.length)} more</p>
+      )}
     </>
   );
 }
@@ -82,26 +82,24 @@ function Row({ task }: { task: UploadTask }) {
   const label = labelOf({ name });
   const isOpen = state === "running" || state === "paused" || state === "waiting";
   return (
-    <li class="upload-row" data-state={state}>
+    <li class="upload-row line" data-state={state}>
       <Icon of={ICONS[state] ?? File} />
       <div class="upload-text">
         <a
-          class="upload-name"
+          class="upload-name ellipsis"
           href={links.folder(project, drive, folderOf({ name }))}
           title={`${drive}/${name}`}
         >
           {label}
         </a>
         <span class="upload-details" title={task.message}>{detailsOf(task)}</span>
-        {isOpen
-          ? (
-            <progress
-              aria-label={`Progress of ${label}`}
-              max={Math.max(size, 1)}
-              value={sent}
-            />
-          )
-          : null}
+        {isOpen && (
+          <progress
+            aria-label={`Progress of ${label}`}
+            max={Math.max(size, 1)}
+            value={sent}
+          />
+        )}
       </div>
       <Actions task={task} label={label} />
     </li>

@@ -1,13 +1,12 @@
-import { Trash2, Upload } from "lucide";
+import { Upload } from "lucide";
 import { useEffect } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatRelative } from "../core/format.ts";
 import { type Resource, useResource } from "../core/resource.ts";
 import { labelOf } from "../files/entry.ts";
-import { IconButton } from "../ui/button.tsx";
-import { confirm } from "../ui/dialog.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
+import { RemoveButton } from "../ui/remove_button.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { UploadActions, UploadSummary } from "./card.tsx";
 import { useSharedTransfers } from "./context.tsx";
@@ -46,19 +45,17 @@ export function Uploads({ project }: { project: string }) {
   const hasTasks = transfers.tasks.length > 0;
   return (
     <Page title="Uploads">
-      {hasTasks
-        ? (
-          <Section title="This browser">
-            <div class="transfer-list">
-              <div class="transfer-head">
-                <UploadSummary totals={totals} step="" />
-                <UploadActions totals={totals} />
-              </div>
-              <UploadRows max={MAX_ROWS} />
+      {hasTasks && (
+        <Section title="This browser">
+          <div class="transfer-list frame">
+            <div class="transfer-head line">
+              <UploadSummary totals={totals} step="" />
+              <UploadActions totals={totals} />
             </div>
-          </Section>
-        )
-        : null}
+            <UploadRows max={MAX_ROWS} />
+          </div>
+        </Section>
+      )}
       <Loaded from={others}>
         {(uploads) => <Others uploads={uploads} reload={reload} hasTasks={hasTasks} />}
       </Loaded>
@@ -71,7 +68,7 @@ function Others({ uploads, reload, hasTasks }: {
   reload: Resource<unknown>["reload"];
   hasTasks: boolean;
 }) {
-  const app = useApp();
+  const { session } = useApp();
   const { server } = useSharedTransfers();
   if (uploads.length === 0) {
     return hasTasks ? null : (
@@ -83,14 +80,7 @@ function Others({ uploads, reload, hasTasks }: {
     );
   }
   const abort = async (upload: ServerUpload) => {
-    const isAgreed = await confirm(app, {
-      title: `Abort the upload of “${labelOf(upload)}”?`,
-      text: "The program that sends it fails. What has arrived is deleted.",
-      action: "Abort upload",
-    });
-    if (!isAgreed) return;
     await server.abort(upload, upload.id);
-    app.toasts.success("Upload aborted");
     reload();
   };
   return (
@@ -101,15 +91,16 @@ function Others({ uploads, reload, hasTasks }: {
         rows={uploads}
         keyOf={({ id }) => id}
         actions={(upload) =>
-          app.session.may("write")
-            ? (
-              <IconButton
-                icon={Trash2}
-                label={`Abort the upload of ${labelOf(upload)}`}
-                onClick={() => abort(upload)}
-              />
-            )
-            : null}
+          session.may("write") && (
+            <RemoveButton
+              label={`Abort the upload of ${labelOf(upload)}`}
+              title={`Abort the upload of “${labelOf(upload)}”?`}
+              text="The program that sends it fails. What has arrived is deleted."
+              action="Abort upload"
+              done="Upload aborted"
+              run={() => abort(upload)}
+            />
+          )}
       />
     </Section>
   );

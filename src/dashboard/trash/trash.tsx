@@ -4,10 +4,11 @@ import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatRelative, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { type Resource, useResource } from "../core/resource.ts";
+import { type Pages, type Resource, usePages } from "../core/resource.ts";
 import { DriveFiles } from "../files/actions/drive_files.ts";
 import { DriveSelect } from "../files/drive_select.tsx";
 import { folderOf, labelOf } from "../files/entry.ts";
+import { useProject } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
 import { Checkbox } from "../ui/field.tsx";
@@ -33,14 +34,15 @@ export function Trash({ project, drive }: { project: string; drive: string }) {
 
 /** How long deleted files are kept, for those who may know it. */
 function TrashLead({ project }: { project: string }) {
-  const { api, session } = useApp();
-  const info = useResource(async (signal) => {
-    if (!session.may("admin")) return undefined;
-    const params = { path: { project_id: project } };
-    return await dataOf(api.GET("/admin/v1/projects/{project_id}", { params, signal }));
-  }, [project]);
-  const days = info.data?.trash_days;
-  if (days === undefined) return <>Deleted and replaced files, until they are removed for good.</>;
+  const { session } = useApp();
+  return session.may("admin") ? <TrashDays project={project} /> : <>{LEAD}</>;
+}
+
+const LEAD = "Deleted and replaced files, until they are removed for good.";
+
+function TrashDays({ project }: { project: string }) {
+  const days = useProject(project).data?.trash_days;
+  if (days === undefined) return <>{LEAD}</>;
   if (days > 0) return <>Deleted and replaced files are kept for {plural(days, "day")}.</>;
   return (
     <>
@@ -50,15 +52,9 @@ function TrashLead({ project }: { project: string }) {
   );
 }
 
-interface TrashPage {
-  items: TrashItem[];
-  /** Where the next page begins. */
-  last?: string | undefined;
-}
-
 /** What people do with the trash of a drive. */
 interface TrashActions {
-  page: Resource<TrashPage>;
+  page: Resource<Pages<TrashItem>>;
   loadMore: () => Promise<void>;
   restore: (ids: readonly string[]) => Promise<void>;
   /** Deletes items for good, after a question. */
@@ -69,7 +65,7 @@ interface TrashActions {
 function useTrash(project: string, drive: string, onChange: () => void): TrashActions {
   const app = useApp();
   const path = { project_id: project, drive_name: drive };
-  const load = async (last: string | undefined, signal?: AbortSignal): Promise<TrashPage> => {
+  const [page, loadMore] = usePages(async (last, signal) => {
     const query = { limit: PAGE, ...(last === undefined ? {} : { last }) };
     const { items, paging } = await dataOf(
       app.api.GET("/v1/{project_id}/{drive_name}/trash", {
@@ -78,8 +74,7 @@ function useTrash(project: string, drive: string, onChange: () => void): TrashAc
       }),
     );
     return { items, last: paging?.last };
-  };
-  const page = useResource((signal) => load(undefined, signal), [project, drive]);
+  }, [project, drive]);
   const { items, last } = page.data ?? { items: [], last: undefined };
   const drop = (gone: ReadonlySet<string>) => {
     page.set({ items: items.filter(({ id }) => !gone.has(id)), last });
@@ -94,10 +89,7 @@ function useTrash(project: string, drive: string, onChange: () => void): TrashAc
   };
   return {
     page,
-    loadMore: async () => {
-      const next = await load(last);
-      page.set({ items: [...items, ...next.items], last: next.last });
-    },
+    loadMore,
     restore: async (ids) => {
       const { done, failed } = await new DriveFiles(app.api, { project, drive }).restoreItems(ids);
       drop(new Set(done));
@@ -135,7 +127,7 @@ function TrashItems({ project, drive }: { project: string; drive: string }) {
                   </Button>
                 )}
               />
-              {last === undefined ? null : <Button onClick={trash.loadMore}>Show more</Button>}
+              {last !== undefined && <Button onClick={trash.loadMore}>Show more</Button>}
             </div>
           )}
     </Loaded>

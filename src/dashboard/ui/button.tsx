@@ -1,4 +1,4 @@
-import type { IconNode } from "lucide";
+import { ExternalLink, type IconNode } from "lucide";
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useApp } from "../core/context.ts";
@@ -58,6 +58,22 @@ export function IconButton(
     >
       <Icon of={icon} size={size} />
     </button>
+  );
+}
+
+/** A link that looks like a button, to an address that opens in a tab of its own. */
+export function OpenLink({ href, label }: { href: string; label: string }) {
+  return (
+    <a
+      class="icon-button"
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={label}
+      title="Open"
+    >
+      <Icon of={ExternalLink} />
+    </a>
   );
 }
 

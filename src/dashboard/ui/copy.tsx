@@ -6,17 +6,50 @@ import { IconButton } from "./button.tsx";
 /** How long a copy button shows its success, in milliseconds. */
 const SHOWN = 1500;
 
-/** A text on one line with a button that copies it. */
-export function CopyField({ text, label, isSecret = false }: {
+interface CopyProps {
   text: string;
   /** What the text is, such as "Key". */
   label: string;
   isSecret?: boolean;
-}) {
+}
+
+/** A text on one line with a button that copies it. */
+export function CopyField({ text, label, isSecret = false }: CopyProps) {
   return (
-    <div class="copy-field">
+    <div class="copy-field line">
       <code class={isSecret ? "secret" : ""} aria-label={label}>{text}</code>
       <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
+    </div>
+  );
+}
+
+/** A text to copy below its label. */
+export function LabelledCopy(props: CopyProps) {
+  return (
+    <div class="field">
+      <span class="field-label">{props.label}</span>
+      <CopyField {...props} />
+    </div>
+  );
+}
+
+/** Lines to paste, below their title. */
+export function Snippet({ title, text, name = title, copy }: {
+  title: string;
+  text: string;
+  /** The name for screen readers. */
+  name?: string;
+  /** The label of the button. */
+  copy: string;
+}) {
+  return (
+    <div class="snippet frame">
+      <div class="snippet-head line between">
+        <span>{title}</span>
+        <CopyButton text={text} label={copy} />
+      </div>
+      {/* It scrolls sideways, so it must be focusable. */}
+      <pre tabIndex={0} role="region" aria-label={name}><code>{text}</code></pre>
     </div>
   );
 }

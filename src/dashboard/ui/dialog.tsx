@@ -4,7 +4,9 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "../core/api_error.ts";
 import type { App } from "../core/context.ts";
 import { Button, IconButton } from "./button.tsx";
-import { FormProblem } from "./field.tsx";
+import { FormProblem, type InputAttributes, TextField } from "./field.tsx";
+
+type Size = "small" | "medium";
 
 /**
  * A modal dialog: the browser's own, which keeps the focus inside, closes with Escape and returns the focus.
@@ -15,7 +17,7 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
   onClose: () => void;
   children: ComponentChildren;
   footer?: ComponentChildren;
-  size?: "small" | "medium" | "large";
+  size?: Size | undefined;
   isForm?: boolean;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -28,7 +30,7 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
   return (
     <dialog
       ref={ref}
-      class={`dialog ${size}`}
+      class={`dialog raised ${size}`}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
@@ -40,9 +42,9 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
       onKeyDown={(event) => event.stopPropagation()}
     >
       <div class="dialog-frame">
-        <div class="dialog-head">
+        <div class="dialog-head line between">
           <h2 id={id}>{title}</h2>
-          <IconButton icon={X} label="Close" onClick={onClose} />
+          <IconButton icon={X} label="Close" onClick={() => onClose()} />
         </div>
         <div class="dialog-body">{children}</div>
         {footer === undefined ? null : <div class="dialog-foot">{footer}</div>}
@@ -52,16 +54,17 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
 }
 
 /** A dialog with a form. It stays open, with the problem beside its fields, until `onSubmit` succeeds. */
-export function FormDialog({ title, submit, onClose, onSubmit, children, isDanger = false, size }: {
+export function FormDialog({ title, submit, onClose, onSubmit, children, isDanger, size }: {
   title: string;
   /** The label of the button. */
   submit: string;
+  /** Called without a result. */
   onClose: () => void;
   /** What it throws is shown above the buttons. */
   onSubmit: () => Promise<unknown> | unknown;
   children: ComponentChildren;
   isDanger?: boolean;
-  size?: "small" | "medium" | "large";
+  size?: Size | undefined;
 }) {
   const id = useId();
   const [problem, setProblem] = useState("");
@@ -81,7 +84,7 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
   };
   const buttons = (
     <>
-      <Button onClick={onClose}>Cancel</Button>
+      <Button onClick={() => onClose()}>Cancel</Button>
       <Button
         kind={isDanger ? "danger" : "primary"}
         type="submit"
@@ -93,13 +96,7 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
     </>
   );
   return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      footer={buttons}
-      isForm
-      {...(size === undefined ? {} : { size })}
-    >
+    <Dialog {...{ title, onClose, size }} footer={buttons} isForm>
       <form id={id} class="stack" onSubmit={send} noValidate>
         {children}
         <FormProblem text={problem} />
@@ -108,33 +105,83 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
   );
 }
 
+/** A question for one line of text. */
+interface TextQuestion extends InputAttributes {
+  title: string;
+  /** The label of the button. */
+  submit: string;
+  label: string;
+  hint?: string;
+  initial?: string;
+  /** Returns what is wrong with a text; empty or `undefined` if it can be used. */
+  problemOf: (text: string) => Promise<string | undefined> | string | undefined;
+}
+
+/** Asks for a text. @param use Uses it, before the dialog closes: what it throws is shown in the dialog. */
+export async function askForText(
+  { overlays }: Pick<App, "overlays">,
+  question: TextQuestion,
+  use: (text: string) => unknown = () => {},
+): Promise<string | undefined> {
+  return await overlays.show<string>((close) => (
+    <TextDialog {...question} use={use} onClose={close} />
+  ));
+}
+
+function TextDialog(
+  { title, submit, initial = "", problemOf, use, onClose, ...field }: TextQuestion & {
+    use: (text: string) => unknown;
+    onClose: (text?: string) => void;
+  },
+) {
+  const [value, setValue] = useState(initial);
+  const [problem, setProblem] = useState<string>();
+  const send = async () => {
+    const found = await problemOf(value);
+    setProblem(found);
+    if (found) return;
+    await use(value);
+    onClose(value);
+  };
+  return (
+    <FormDialog {...{ title, submit, onClose }} size="small" onSubmit={send}>
+      <TextField
+        {...field}
+        {...{ value, problem }}
+        onInput={(value) => {
+          setValue(value);
+          setProblem(undefined);
+        }}
+      />
+    </FormDialog>
+  );
+}
+
+/** A question before something that destroys. */
+export interface Question {
+  title: string;
+  text: ComponentChildren;
+  /** The label of the button, such as "Delete drive". */
+  action: string;
+  /** A word that has to be typed first, such as the name of what is deleted. */
+  typed?: string;
+}
+
 /** Asks before something that destroys. Returns whether the user agreed. */
 export async function confirm(
   { overlays }: Pick<App, "overlays">,
-  { title, text, action, typed }: {
-    title: string;
-    text: ComponentChildren;
-    /** The label of the button, such as "Delete drive". */
-    action: string;
-    /** A word that has to be typed first, such as the name of what is deleted. */
-    typed?: string;
-  },
+  question: Question,
 ): Promise<boolean> {
   const answer = await overlays.show<true>((close) => (
     <Confirmation
-      {...{ title, text, action }}
-      {...(typed === undefined ? {} : { typed })}
+      {...question}
       onClose={close}
     />
   ));
   return answer === true;
 }
 
-function Confirmation({ title, text, action, typed, onClose }: {
-  title: string;
-  text: ComponentChildren;
-  action: string;
-  typed?: string;
+function Confirmation({ title, text, action, typed, onClose }: Question & {
   onClose: (agreed?: true) => void;
 }) {
   const [entered, setEntered] = useState("");
@@ -148,23 +195,21 @@ function Confirmation({ title, text, action, typed, onClose }: {
       submit={action}
       isDanger
       size="small"
-      onClose={() => onClose()}
+      onClose={onClose}
       onSubmit={submit}
     >
       <div class="prose">{text}</div>
-      {typed === undefined ? null : (
-        <label class="field">
-          <span class="field-label">
-            Type <strong>{typed}</strong> to confirm
-          </span>
-          <input
-            class="input"
-            value={entered}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setEntered(event.currentTarget.value)}
-          />
-        </label>
+      {typed !== undefined && (
+        <TextField
+          label={
+            <>
+              Type <strong>{typed}</strong> to confirm
+            </>
+          }
+          value={entered}
+          spellcheck={false}
+          onInput={setEntered}
+        />
       )}
     </FormDialog>
   );

@@ -34,14 +34,14 @@ export function Field(
         "aria-describedby": described.filter(Boolean).join(" ") || undefined,
         "aria-invalid": problem ? true : undefined,
       })}
-      {hint === undefined ? null : <p class="field-hint" id={hintId}>{hint}</p>}
+      {hint === undefined ? null : <p class="hint" id={hintId}>{hint}</p>}
       {problem ? <p class="field-problem" id={problemId}>{problem}</p> : null}
     </div>
   );
 }
 
 /** The attributes of an input that a text field passes on. */
-interface InputAttributes {
+export interface InputAttributes {
   type?: "text" | "password" | "number" | "search" | "datetime-local";
   name?: string;
   autocomplete?: string;
@@ -55,7 +55,7 @@ interface InputAttributes {
   disabled?: boolean;
 }
 
-/** A field with one line of text. */
+/** A field with one line of text. Browsers do not fill it in, unless it says with what. */
 export function TextField(
   { label, hint, problem, value, onInput, ...rest }: FieldProps & InputAttributes & {
     value: string;
@@ -66,6 +66,7 @@ export function TextField(
     <Field label={label} hint={hint} problem={problem}>
       {(attributes) => (
         <input
+          autocomplete="off"
           {...rest as InputHTMLAttributes<HTMLInputElement>}
           {...attributes}
           class="input"
@@ -121,7 +122,7 @@ export function Checkbox({ label, hint, checked, onChange, disabled = false }: {
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
       <label for={id}>{label}</label>
-      {hint === undefined ? null : <p class="field-hint" id={`${id}-hint`}>{hint}</p>}
+      {hint === undefined ? null : <p class="hint" id={`${id}-hint`}>{hint}</p>}
     </div>
   );
 }

@@ -2,15 +2,17 @@ import type { IconNode } from "lucide";
 import { h } from "preact";
 
 /** An icon of lucide: drawn with the color of the text, and silent for screen readers. */
-export function Icon({ of, size = 18, class: name }: {
+export function Icon({ of, size = 18, class: name, color }: {
   of: IconNode;
   /** Pixels. */
   size?: number;
   class?: string;
+  color?: string;
 }) {
   return (
     <svg
       class={name === undefined ? "icon" : `icon ${name}`}
+      style={color && `color: ${color}`}
       width={size}
       height={size}
       viewBox="0 0 24 24"

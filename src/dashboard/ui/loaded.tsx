@@ -15,10 +15,15 @@ export function Loaded<T>({ from, skeleton, children }: {
   const { data, error, reload } = from;
   if (data !== undefined) return children(data);
   if (error === undefined) return <>{skeleton ?? <Skeleton rows={4} />}</>;
+  return <LoadProblem error={error} onRetry={reload} />;
+}
+
+/** Why something could not be loaded. */
+export function LoadProblem({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
   const hint = isRecovering(error) ? "The page tries again by itself." : undefined;
   return (
     <Empty icon={CloudOff} title={sentenceOf(error)} text={hint}>
-      <Button icon={RefreshCw} onClick={reload}>Try again</Button>
+      <Button icon={RefreshCw} onClick={onRetry}>Try again</Button>
     </Empty>
   );
 }
@@ -46,7 +51,7 @@ export function Empty({ icon, title, text, children }: {
       </span>
       <p class="empty-title">{title}</p>
       {text === undefined ? null : <p class="empty-text">{text}</p>}
-      {children === undefined ? null : <div class="empty-actions">{children}</div>}
+      {children === undefined ? null : <div class="empty-actions row">{children}</div>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { IconNode } from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { App } from "../core/context.ts";
+import { type App, useApp } from "../core/context.ts";
+import { IconButton } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
 /** An entry of a menu; `"-"` is a line between two groups. */
@@ -41,6 +42,22 @@ export async function openMenu(
   }
 }
 
+/** A button that opens a menu below it. */
+export function MenuButton({ items, menu, ...button }: Parameters<typeof IconButton>[0] & {
+  items: readonly MenuItem[];
+  /** What the menu is of, for screen readers. */
+  menu: string;
+}) {
+  const app = useApp();
+  return (
+    <IconButton
+      {...button}
+      aria-haspopup="menu"
+      onClick={(event) => void openMenu(app, event.currentTarget as HTMLElement, items, menu)}
+    />
+  );
+}
+
 function Menu({ place, items, label, onClose }: {
   place: MenuPlace;
   items: readonly MenuItem[];
@@ -63,7 +80,7 @@ function Menu({ place, items, label, onClose }: {
   return (
     <div
       ref={ref}
-      class="menu"
+      class="menu raised"
       role="menu"
       aria-label={label}
       popover="auto"

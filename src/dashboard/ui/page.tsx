@@ -15,9 +15,9 @@ export function Page({ title, lead, actions, children, isWide = false }: {
       <header class="page-head">
         <div>
           <h1 tabIndex={-1}>{title}</h1>
-          {lead === undefined ? null : <p class="lead">{lead}</p>}
+          {lead === undefined ? null : <p class="soft">{lead}</p>}
         </div>
-        {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+        {actions === undefined ? null : <div class="row">{actions}</div>}
       </header>
       {children}
     </div>
@@ -36,9 +36,9 @@ export function Section({ title, lead, actions, children }: {
       <header class="section-head">
         <div>
           <h2>{title}</h2>
-          {lead === undefined ? null : <p class="lead">{lead}</p>}
+          {lead === undefined ? null : <p class="soft">{lead}</p>}
         </div>
-        {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+        {actions === undefined ? null : <div class="row">{actions}</div>}
       </header>
       {children}
     </section>

@@ -13,7 +13,7 @@ export interface Column<T> {
 }
 
 /** A table of records. On narrow screens each row is a card that begins with its main column. */
-export function Table<T>({ caption, columns, rows, keyOf, actions }: {
+export function Table<T>({ caption, columns, rows, keyOf, actions, empty }: {
   /** For screen readers. */
   caption: string;
   columns: readonly Column<T>[];
@@ -21,9 +21,12 @@ export function Table<T>({ caption, columns, rows, keyOf, actions }: {
   keyOf: (row: T) => string;
   /** Buttons at the end of a row. */
   actions?: (row: T) => ComponentChildren;
+  /** What is shown in place of a table without rows. */
+  empty?: ComponentChildren;
 }) {
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
-    <div class="table-frame">
+    <div class="table-frame frame">
       <table class="table">
         <caption class="visually-hidden">{caption}</caption>
         <thead>

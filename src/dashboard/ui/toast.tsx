@@ -30,7 +30,7 @@ function ToastCard({ toast: { id, kind, text, action } }: { toast: Toast }) {
     action?.run();
   };
   return (
-    <div class={`toast ${kind}`}>
+    <div class={`toast line raised ${kind}`}>
       <Icon of={ICONS[kind]} />
       <p>{text}</p>
       {action === undefined ? null : <Button kind="quiet" onClick={act}>{action.label}</Button>}

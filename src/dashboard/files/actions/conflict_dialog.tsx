@@ -33,7 +33,7 @@ function ConflictDialog({ names, onClose }: {
     <Dialog
       title={title}
       size="small"
-      onClose={() => onClose()}
+      onClose={onClose}
       footer={
         <>
           <Button onClick={() => onClose("skip")}>Skip</Button>

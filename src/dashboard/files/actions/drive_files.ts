@@ -1,4 +1,4 @@
-import { type Api, dataOf } from "../../core/api.ts";
+import { type Api, dataOf, pagesOf } from "../../core/api.ts";
 import { type Entry, labelOf, type Place } from "../entry.ts";
 
 /** The most items of one call ("1 to 1000"). */
@@ -58,7 +58,7 @@ export class DriveFiles {
     for (const { kind, name } of entries) {
       if (kind === "file") files.push(name);
       else {
-        files.push(...await this.#namesBelow(name, signal));
+        files.push(...await this.#names({ prefix: name }, signal));
         folders.push(...await this.#foldersBelow(name, signal));
       }
     }
@@ -144,33 +144,27 @@ export class DriveFiles {
 
   /** The folders directly in a folder. @throws {ApiError} */
   async foldersIn(path: string, signal?: AbortSignal): Promise<string[]> {
-    const folders: string[] = [];
-    for (let last: string | undefined = ""; last !== undefined;) {
-      const query = { prefix: path, recursive: false, limit: MAX_ITEMS, last };
-      const page = await this.#list(query, signal);
-      folders.push(...page.names.filter((name) => name.endsWith("/")));
-      last = page.paging?.last;
-    }
-    return folders;
+    const names = await this.#names({ prefix: path, recursive: false }, signal);
+    return names.filter((name) => name.endsWith("/"));
   }
 
   /** Gives deleted files back their names. @throws {ApiError} */
   async restore(names: readonly string[], since: number): Promise<Outcome> {
     const wanted = new Set(names);
+    if (wanted.size === 0) return { done: [], failed: [] };
     const ids = new Map<string, string>();
-    for (let last: string | undefined = ""; last !== undefined && ids.size < wanted.size;) {
-      const query = { limit: MAX_ITEMS, ...(last === "" ? {} : { last }) };
-      const page: TrashPage = await dataOf(
-        this.#api.GET("/v1/{project_id}/{drive_name}/trash", {
-          params: { path: this.#path, query },
-        }),
-      );
-      for (const { id, name, deleted } of page.items) {
+    const pages = pagesOf((from) =>
+      this.#api.GET("/v1/{project_id}/{drive_name}/trash", {
+        params: { path: this.#path, query: { limit: MAX_ITEMS, ...from } },
+      })
+    );
+    for await (const { items } of pages) {
+      for (const { id, name, deleted } of items) {
         if (wanted.has(name) && !ids.has(name)) ids.set(name, id);
         // Items come newest first: what is older was deleted by another request.
         if (Date.parse(deleted) < since) wanted.clear();
       }
-      last = page.paging?.last;
+      if (ids.size >= wanted.size) break;
     }
     return await this.restoreItems([...ids.values()]);
   }
@@ -191,57 +185,28 @@ export class DriveFiles {
     return outcome;
   }
 
-  async #namesBelow(prefix: string, signal?: AbortSignal): Promise<string[]> {
-    const names: string[] = [];
-    for (let last: string | undefined = ""; last !== undefined;) {
-      const page = await this.#list({ prefix, limit: MAX_ITEMS, last }, signal);
-      names.push(...page.names);
-      last = page.paging?.last;
-    }
-    return names;
+  async #names(
+    query: { prefix: string; recursive?: boolean },
+    signal?: AbortSignal,
+  ): Promise<string[]> {
+    const pages = pagesOf((from) =>
+      this.#api.GET("/v1/{project_id}/{drive_name}/files", {
+        params: { path: this.#path, query: { ...query, limit: MAX_ITEMS, ...from } },
+        ...withSignal(signal),
+      })
+    );
+    return (await Array.fromAsync(pages)).flatMap(({ names }) => names);
   }
 
   async #foldersBelow(prefix: string, signal?: AbortSignal): Promise<string[]> {
-    const folders: string[] = [];
-    for (let last: string | undefined = ""; last !== undefined;) {
-      const query = { prefix, limit: MAX_ITEMS, last };
-      const page: { folders: string[]; paging?: { last: string } } = await dataOf(
-        this.#api.GET("/v1/{project_id}/{drive_name}/folders", {
-          params: { path: this.#path, query },
-          ...withSignal(signal),
-        }),
-      );
-      folders.push(...page.folders);
-      last = page.paging?.last;
-    }
-    return folders;
-  }
-
-  async #list(query: ListQuery, signal?: AbortSignal): Promise<ListPage> {
-    return await dataOf(
-      this.#api.GET("/v1/{project_id}/{drive_name}/files", {
-        params: { path: this.#path, query },
+    const pages = pagesOf((from) =>
+      this.#api.GET("/v1/{project_id}/{drive_name}/folders", {
+        params: { path: this.#path, query: { prefix, limit: MAX_ITEMS, ...from } },
         ...withSignal(signal),
-      }),
+      })
     );
+    return (await Array.fromAsync(pages)).flatMap(({ folders }) => folders);
   }
-}
-
-interface ListQuery {
-  prefix: string;
-  limit: number;
-  last: string;
-  recursive?: boolean;
-}
-
-interface ListPage {
-  names: string[];
-  paging?: { last: string };
-}
-
-interface TrashPage {
-  items: { id: string; name: string; deleted: string }[];
-  paging?: { last: string };
 }
 
 function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {

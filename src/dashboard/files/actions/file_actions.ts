@@ -12,7 +12,7 @@ import { confirmRemoval, type Removal } from "./removal.tsx";
 import { labelProblem, mayGoTo, nameIn } from "./naming.ts";
 import { chooseTarget } from "./target_dialog.tsx";
 import { ticketsOf } from "./tickets.ts";
-import { askForFolder } from "./new_folder.tsx";
+import { askForFolder } from "./new_folder.ts";
 import { Relocation } from "./relocation.tsx";
 
 /** What changed in a folder, so that its list can follow without loading everything again. */

@@ -23,24 +23,22 @@ const LOOKUPS = 6;
 
 /** Moves or copies entries, asks once about targets that exist, and offers to undo a move. */
 export class Relocation {
-  readonly #app: App;
-  readonly #place: Place;
-  readonly #options: Options;
   readonly #files: DriveFiles;
 
-  constructor(app: App, place: Place, options: Options) {
-    this.#app = app;
-    this.#place = place;
-    this.#options = options;
+  constructor(
+    private readonly app: App,
+    private readonly place: Place,
+    private readonly options: Options,
+  ) {
     this.#files = new DriveFiles(app.api, place);
   }
 
   /** @throws {ApiError} If the server cannot be asked. */
   async run(moves: readonly Move[], drive: string): Promise<void> {
-    const { isCopy, onChange } = this.#options;
+    const { isCopy, onChange } = this.options;
     const contents = await this.#files.contentsOf(moves.map(({ entry }) => entry));
     const items = moves.flatMap(({ entry, to }) => renamingsOf(entry, to, contents.files));
-    const target = new DriveFiles(this.#app.api, { ...this.#place, drive });
+    const target = new DriveFiles(this.app.api, { ...this.place, drive });
     // Folders first, so that none is missing if this is interrupted.
     const folders = moves.flatMap(({ entry, to }) =>
       entry.kind === "folder" ? foldersOf(entry, to, contents.folders) : []
@@ -63,7 +61,7 @@ export class Relocation {
     items: readonly Renaming[],
     target: DriveFiles,
   ): Promise<{ done: Renaming[]; failed: Outcome["failed"] } | undefined> {
-    const { isCopy } = this.#options;
+    const { isCopy } = this.options;
     const options = { isCopy, to: target.drive };
     const first = await this.#files.transfer(items, options);
     const byName = new Map(items.map((item) => [item.from, item]));
@@ -72,7 +70,7 @@ export class Relocation {
     const conflicts = await existing(refused, target);
     const failed = first.failed.filter(({ name }) => !conflicts.some(({ from }) => from === name));
     if (conflicts.length === 0) return { done, failed };
-    const choice = await askAboutConflicts(this.#app, conflicts.map(({ to }) => to));
+    const choice = await askAboutConflicts(this.app, conflicts.map(({ to }) => to));
     if (choice === "skip") return { done, failed };
     const again = choice === "replace" ? conflicts : await renumbered(conflicts, target);
     const second = await this.#files.transfer(again, {
@@ -88,8 +86,8 @@ export class Relocation {
     moves: readonly Move[],
     { done, failed, drive }: { done: Renaming[]; failed: Outcome["failed"]; drive: string },
   ): void {
-    const { toasts, router } = this.#app;
-    const { isCopy } = this.#options;
+    const { toasts, router } = this.app;
+    const { isCopy } = this.options;
     const [failure] = failed;
     if (failure !== undefined) {
       const verb = isCopy ? "copy" : "move";
@@ -104,7 +102,7 @@ export class Relocation {
     const text = isRename
       ? `Renamed to “${labelOf({ name: first.to })}”`
       : `${isCopy ? "Copied" : "Moved"} ${what} to “${where}”`;
-    const open = () => router.go(links.folder(this.#place.project, drive, folder));
+    const open = () => router.go(links.folder(this.place.project, drive, folder));
     const undo = () => void this.#undo(moves, done, drive);
     toasts.success(
       text,
@@ -113,9 +111,9 @@ export class Relocation {
   }
 
   async #undo(moves: readonly Move[], done: readonly Renaming[], drive: string): Promise<void> {
-    const { toasts } = this.#app;
+    const { toasts } = this.app;
     try {
-      const target = new DriveFiles(this.#app.api, { ...this.#place, drive });
+      const target = new DriveFiles(this.app.api, { ...this.place, drive });
       for (const { entry } of moves) {
         if (entry.kind === "folder") await this.#files.createFolder(entry.name);
       }
@@ -123,7 +121,7 @@ export class Relocation {
       const { failed } = await target.transfer(back, { isCopy: false, to: this.#files.drive });
       const folders = moves.filter(({ entry }) => entry.kind === "folder").map(({ to }) => to);
       if (failed.length === 0) await target.removeFolders(folders);
-      this.#options.onChange({ removed: moves.map(({ to }) => to), hasNew: true });
+      this.options.onChange({ removed: moves.map(({ to }) => to), hasNew: true });
       if (failed[0] === undefined) toasts.success("Moved back");
       else toasts.error(`Cannot move back ${plural(failed.length, "file")}: ${failed[0].error}`);
     } catch (error) {

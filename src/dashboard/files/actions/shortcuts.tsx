@@ -29,7 +29,7 @@ const SHORTCUTS: readonly [keys: string, what: string][] = [
 /** Shows the keys. */
 export async function showShortcuts({ overlays }: Pick<App, "overlays">): Promise<void> {
   await overlays.show((close) => (
-    <Dialog title="Keyboard shortcuts" onClose={() => close()}>
+    <Dialog title="Keyboard shortcuts" onClose={close}>
       {/* It is longer than small windows: the arrow keys scroll it. */}
       <div role="region" aria-label="Keys" tabIndex={0}>
         <Facts facts={SHORTCUTS} />

@@ -1,8 +1,8 @@
 import { ChevronRight, Folder, FolderPlus, HardDrive } from "lucide";
 import { useState } from "preact/hooks";
-import { dataOf } from "../../core/api.ts";
 import { type App, useApp } from "../../core/context.ts";
 import { useResource } from "../../core/resource.ts";
+import { useDrives } from "../../projects/use_project.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -10,7 +10,7 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { type Entry, labelOf, type Place } from "../entry.ts";
 import { DriveFiles, type Target } from "./drive_files.ts";
 import { mayGoTo } from "./naming.ts";
-import { askForFolder } from "./new_folder.tsx";
+import { askForFolder } from "./new_folder.ts";
 
 interface Question {
   title: string;
@@ -40,13 +40,7 @@ function TargetDialog({ place, question, onClose }: {
   const { project } = place;
   const [target, setTarget] = useState<Target>({ drive: place.drive, path: place.path });
   const [version, setVersion] = useState(0);
-  const drives = useResource(
-    (signal) =>
-      dataOf(
-        app.api.GET("/v1/{project_id}", { params: { path: { project_id: project } }, signal }),
-      ),
-    [project],
-  );
+  const drives = useDrives(project);
   const create = async () => {
     const files = new DriveFiles(app.api, { project, drive: target.drive });
     const created = await askForFolder(app, files, target.path);
@@ -57,7 +51,7 @@ function TargetDialog({ place, question, onClose }: {
   return (
     <Dialog
       title={question.title}
-      onClose={() => onClose()}
+      onClose={onClose}
       isForm
       footer={
         <>
@@ -95,8 +89,8 @@ interface BranchProps {
 }
 
 /** A drive or folder of the tree. What is chosen first is open. */
-function Branch({ project, node, target, from, question, onChoose }: BranchProps) {
-  const app = useApp();
+function Branch(branch: BranchProps) {
+  const { node, target, from, question, onChoose } = branch;
   const leadsToStart = node.drive === from.drive && from.path.startsWith(node.path);
   const [isOpen, setOpen] = useState(leadsToStart);
   const isChosen = node.drive === target.drive && node.path === target.path;
@@ -126,7 +120,7 @@ function Branch({ project, node, target, from, question, onChoose }: BranchProps
         </button>
         <button
           type="button"
-          class="tree-label"
+          class="tree-label line"
           aria-pressed={isChosen}
           disabled={!mayChoose}
           onClick={() => onChoose(node)}
@@ -137,18 +131,16 @@ function Branch({ project, node, target, from, question, onChoose }: BranchProps
           <span>{label}</span>
         </button>
       </div>
-      {isOpen && mayChoose
-        ? <Branches {...{ app, project, node, target, from, question, onChoose }} />
-        : null}
+      {isOpen && mayChoose && <Branches {...branch} />}
     </li>
   );
 }
 
-function Branches({ app, ...branch }: BranchProps & { app: App }) {
+function Branches(branch: BranchProps) {
   const { project, node } = branch;
+  const { api } = useApp();
   const folders = useResource(
-    (signal) =>
-      new DriveFiles(app.api, { project, drive: node.drive }).foldersIn(node.path, signal),
+    (signal) => new DriveFiles(api, { project, drive: node.drive }).foldersIn(node.path, signal),
     [project, node.drive, node.path],
   );
   return (

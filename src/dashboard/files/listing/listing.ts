@@ -21,9 +21,14 @@ const STEP = 0.25;
 /** The entries of a folder, in their natural order. It is read page by page, and shown from the first page on. */
 export class Listing {
   readonly #entries = signal<readonly Entry[]>([]);
+  readonly entries: ReadonlySignal<readonly Entry[]> = this.#entries;
   readonly #progress = signal<Progress>("empty");
+  readonly progress: ReadonlySignal<Progress> = this.#progress;
   readonly #error = signal<unknown>(undefined);
+  /** Why the last reading ended early. */
+  readonly error: ReadonlySignal<unknown> = this.#error;
   readonly #isReading = signal(false);
+  readonly isReading: ReadonlySignal<boolean> = this.#isReading;
   /** Names that were removed while the list was read: pages that are on their way may still have them. */
   #removed = new Set<string>();
   #reading = new AbortController();
@@ -33,23 +38,6 @@ export class Listing {
     /** Called with the first page of a complete reading. */
     private readonly onFirstPage: (page: ListPage) => void = () => {},
   ) {}
-
-  get entries(): ReadonlySignal<readonly Entry[]> {
-    return this.#entries;
-  }
-
-  get progress(): ReadonlySignal<Progress> {
-    return this.#progress;
-  }
-
-  /** Why the last reading ended early. */
-  get error(): ReadonlySignal<unknown> {
-    return this.#error;
-  }
-
-  get isReading(): ReadonlySignal<boolean> {
-    return this.#isReading;
-  }
 
   /** Shows entries that may be out of date until the first page is read. */
   seed(entries: readonly Entry[]): void {

@@ -1,7 +1,8 @@
 import { ChevronDown, Ellipsis, ListChecks, X } from "lucide";
+import { useMemo } from "preact/hooks";
 import { formatBytes, formatNumber, plural } from "../../core/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { type MenuAction, type MenuItem, openMenu } from "../../ui/menu.tsx";
+import { type MenuAction, MenuButton, type MenuItem, openMenu } from "../../ui/menu.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import type { Entry } from "../entry.ts";
 import { CHOICES, type Filters, isFiltering } from "../listing/filters.ts";
@@ -15,7 +16,7 @@ const BUTTONS = 4;
 /** What can be done with the selected entries. */
 export function SelectionBar() {
   const folder = useFolder();
-  const { selection, selected, actions, room: { app } } = folder;
+  const { selection, selected, actions } = folder;
   const isNarrow = useMedia("(width < 640px)");
   const isSmall = useMedia("(width < 1120px)");
   const own = actions.menuFor(selected.value);
@@ -27,7 +28,7 @@ export function SelectionBar() {
   const first = own.filter((item): item is MenuAction => item !== "-" && !item.isDisabled)
     .slice(0, BUTTONS);
   return (
-    <div class="selection-bar" role="toolbar" aria-label="Selected files">
+    <div class="selection-bar line" role="toolbar" aria-label="Selected files">
       <IconButton
         icon={X}
         label="Clear the selection"
@@ -39,13 +40,7 @@ export function SelectionBar() {
           : `${formatNumber(selected.value.length)} selected`}
       </p>
       {first.map((item) => <Action key={item.label} item={item} isSmall={isSmall} />)}
-      <IconButton
-        icon={Ellipsis}
-        label="More actions"
-        aria-haspopup="menu"
-        onClick={(event) =>
-          void openMenu(app, event.currentTarget as HTMLElement, items, "Actions")}
-      />
+      <MenuButton icon={Ellipsis} label="More actions" items={items} menu="Actions" />
     </div>
   );
 }
@@ -75,11 +70,11 @@ const TITLES: Record<keyof Filters, string> = { kind: "Kind", size: "Size", age:
 export function FilterChips() {
   const { filters } = useFolder();
   return (
-    <div class="chips" role="group" aria-label="Filters">
+    <div class="chips line" role="group" aria-label="Filters">
       {(Object.keys(CHOICES) as (keyof Filters)[]).map((name) => <Chip key={name} name={name} />)}
-      {isFiltering(filters.value)
-        ? <Button kind="quiet" onClick={() => void (filters.value = {})}>Clear</Button>
-        : null}
+      {isFiltering(filters.value) && (
+        <Button kind="quiet" onClick={() => void (filters.value = {})}>Clear</Button>
+      )}
     </div>
   );
 }
@@ -125,13 +120,14 @@ export function Footer() {
   const { rows, selected, source, searched, isSearching } = folder;
   const { isReading, progress } = source.value;
   const chosen = selected.value;
+  const size = useMemo(() => sizeOf(rows.value), [rows.value]);
   const isPartial = isReading.value && progress.value !== "complete";
   const count = isSearching ? plural(rows.value.length, "hit") : plural(rows.value.length, "item");
   return (
-    <footer class="files-foot">
+    <footer class="files-foot line between hint">
       <p role="status">
         {count}
-        {sizeOf(rows.value)}
+        {size}
         {isPartial && isSearching ? `, searched ${formatNumber(searched.value)} names …` : null}
         {isPartial && !isSearching ? ", loading more …" : null}
       </p>

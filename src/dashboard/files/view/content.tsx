@@ -1,9 +1,7 @@
-import { CloudOff, FolderOpen, RefreshCw, SearchX } from "lucide";
-import { sentenceOf } from "../../core/api_error.ts";
-import { isRecovering } from "../../core/resource.ts";
+import { FolderOpen, SearchX } from "lucide";
 import { mayUpload } from "../../transfers/drop_zone.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Empty, Skeleton } from "../../ui/loaded.tsx";
+import { Empty, LoadProblem, Skeleton } from "../../ui/loaded.tsx";
 import type { Entry } from "../entry.ts";
 import { isFiltering } from "../listing/filters.ts";
 import { FileGrid } from "./file_grid.tsx";
@@ -28,15 +26,7 @@ export function Content({ label, open }: { label: string; open: (entry: Entry) =
     return <FileGrid {...{ label, open, isShared }} />;
   }
   if (error.value !== undefined) {
-    return (
-      <Empty
-        icon={CloudOff}
-        title={sentenceOf(error.value)}
-        text={isRecovering(error.value) ? "The page tries again by itself." : undefined}
-      >
-        <Button icon={RefreshCw} onClick={() => folder.refresh()}>Try again</Button>
-      </Empty>
-    );
+    return <LoadProblem error={error.value} onRetry={() => folder.refresh()} />;
   }
   if (progress.value !== "complete") {
     return (

@@ -26,7 +26,7 @@ export function startDrag(event: DragEvent, folder: FolderModel): void {
 /** The picture at the pointer while entries are dragged. */
 function showGhost(transfer: DataTransfer, names: readonly string[]): void {
   const ghost = document.createElement("div");
-  ghost.className = "drag-ghost";
+  ghost.className = "drag-ghost ellipsis";
   ghost.textContent = names.length === 1 ? labelOf({ name: names[0]! }) : `${names.length} items`;
   document.body.append(ghost);
   transfer.setDragImage(ghost, -12, -12);

@@ -1,5 +1,5 @@
 import { Eye, FolderOpen } from "lucide";
-import type { RefObject, VNode } from "preact";
+import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type MenuItem, openMenu } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
@@ -7,9 +7,9 @@ import { moveTo } from "../listing/selection.ts";
 import { selectAllItem } from "./bars.tsx";
 import { ColumnHeads } from "./column_heads.tsx";
 import { startDrag, useDrop } from "./drag.ts";
-import { EntryRow, EntryTile } from "./entry_row.tsx";
+import { Entries } from "./rows/entries.tsx";
 import { type FolderModel, useFolder } from "./folder_model.ts";
-import { type Geometry, useGeometry, useLines, useMedia } from "./geometry.ts";
+import { type Geometry, useGeometry, useLines } from "./geometry.ts";
 import { createKeyHandler } from "./keyboard.ts";
 import { indexAt, usePointer } from "./pointer.ts";
 import { useScrollMemory } from "./scroll_memory.ts";
@@ -26,7 +26,7 @@ export function FileGrid({ label, open, isShared }: {
   const scroller = useRef<HTMLDivElement>(null);
   const geometry = useGeometry(scroller, layout);
   const lines = Math.ceil(rows.value.length / geometry.columns);
-  const [first, end] = useLines(scroller, geometry, lines);
+  const rendered = useLines(scroller, geometry, lines);
   const openActions = (place: { x: number; y: number } | HTMLElement) => {
     const items = menuOf(folder, open);
     if (items.length > 0) void openMenu(room.app, place, items, "Actions");
@@ -68,7 +68,7 @@ export function FileGrid({ label, open, isShared }: {
     >
       {layout === "list" ? <ColumnHeads /> : null}
       <div role="rowgroup" class="canvas" style={{ height: `${lines * geometry.height}px` }}>
-        <Entries {...{ geometry, first, end, isShared }} />
+        <Entries {...{ geometry, isShared }} lines={rendered} />
       </div>
     </div>
   );
@@ -89,83 +89,6 @@ function menuOf(folder: FolderModel, open: (entry: Entry) => void): MenuItem[] {
     run: () => open(entry),
   };
   return items.length === 0 ? [first] : [first, "-", ...items];
-}
-
-/** A rendered entry with what it was rendered from. */
-interface Rendered {
-  /** The key of its element. */
-  slot: number;
-  isFocused: boolean;
-  from: readonly unknown[];
-  node: VNode;
-}
-
-function Entries({ geometry: { columns, height }, first, end, isShared }: {
-  geometry: Geometry;
-  first: number;
-  end: number;
-  isShared: (name: string) => boolean;
-}) {
-  const { rows, selection, order, room } = useFolder();
-  const { names, focus } = selection.value;
-  const isDraggable = !useMedia("(pointer: coarse)");
-  const focusIndex = Math.max(0, focus === undefined ? 0 : order.value.indexOf(focus));
-  const One = room.preferences.layout.value === "grid" ? EntryTile : EntryRow;
-  const indexes: number[] = [];
-  const last = Math.min(rows.value.length, end * columns);
-  // The focused entry stays in the document, so the focus is not lost when it is scrolled away.
-  if (focusIndex < first * columns) indexes.push(focusIndex);
-  for (let index = first * columns; index < last; index++) indexes.push(index);
-  if (focusIndex >= last) indexes.push(focusIndex);
-  // An element that is the same object is not rendered again, so scrolling costs the new rows only.
-  const before = useRef(new Map<string, Rendered>());
-  const now = new Map<string, Rendered>();
-  const takeSlot = useSlots(before.current, indexes.map((index) => rows.value[index]?.name));
-  for (const index of indexes) {
-    const entry = rows.value[index];
-    if (entry === undefined) continue;
-    const state = {
-      isSelected: names.has(entry.name),
-      isFocused: index === focusIndex,
-      isShared: isShared(entry.name),
-      isDraggable,
-    };
-    const from = [One, entry, index, columns, height, ...Object.values(state)];
-    const last = before.current.get(entry.name);
-    if (last?.from.every((value, at) => value === from[at])) {
-      now.set(entry.name, last);
-      continue;
-    }
-    const style = {
-      height: `${height}px`,
-      top: `${Math.floor(index / columns) * height}px`,
-      left: `${index % columns * 100 / columns}%`,
-      width: `${100 / columns}%`,
-    };
-    const slot = last?.slot ?? takeSlot();
-    const node = <One key={slot} {...{ entry, index, style }} {...state} />;
-    now.set(entry.name, { slot, isFocused: state.isFocused, from, node });
-  }
-  before.current = now;
-  return <>{[...now.values()].map(({ node }) => node)}</>;
-}
-
-/**
- * Returns a function that chooses the element for a further entry, by its key. It reuses elements of entries that are no
- * longer shown, since updating one is cheaper than creating one. The element with the focus is not reused, as it would
- * keep the focus.
- */
-function useSlots(
-  before: ReadonlyMap<string, Rendered>,
-  names: readonly (string | undefined)[],
-): () => number {
-  const next = useRef(0);
-  const shown = new Set(names);
-  const free = [...before]
-    .filter(([name, { isFocused }]) => !shown.has(name) && !isFocused)
-    .map(([, { slot }]) => slot)
-    .values();
-  return () => free.next().value ?? next.current++;
 }
 
 function focused(scroller: RefObject<HTMLElement | null>): HTMLElement {

@@ -16,6 +16,8 @@ import { startSearch } from "./search.ts";
 
 /** Time between two readings of a list that follow what happens, in milliseconds. */
 const FOLLOW_INTERVAL = 1000;
+/** Selected entries that are looked up one by one. */
+const FEW = 100;
 /** Time without another letter after which a search starts, in milliseconds. */
 const SEARCH_DELAY = 250;
 
@@ -61,7 +63,11 @@ export class FolderModel {
 
   readonly selected: ReadonlySignal<readonly Entry[]> = computed(() => {
     const { names } = this.selection.value;
-    return names.size === 0 ? [] : this.rows.value.filter(({ name }) => names.has(name));
+    const rows = this.rows.value;
+    if (names.size > FEW) return rows.filter(({ name }) => names.has(name));
+    // Looking up a few names costs less than going through a long list after each key.
+    const indexes = [...names].map((name) => this.order.value.indexOf(name));
+    return indexes.sort((a, b) => a - b).flatMap((index) => rows[index] ?? []);
   });
 
   get isSearching(): boolean {

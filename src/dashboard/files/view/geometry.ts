@@ -18,6 +18,8 @@ const TALL_ROW = 60;
 const TILE = { minWidth: 168, narrowWidth: 140, height: 196 };
 /** Lines that are kept beyond the visible ones, so that the next ones are there before they are seen. */
 const OVERSCAN = 8;
+/** Time without scrolling after which a list that jumped rests, in milliseconds. */
+const REST = 100;
 
 /** Whether a media query matches. */
 export function useMedia(query: string): boolean {
@@ -63,23 +65,52 @@ function paddingOf(element: HTMLElement): number {
   return parseFloat(getComputedStyle(element).paddingLeft) || 0;
 }
 
-/** Returns the first line and the line after the last one that are to be rendered. */
+/** The lines that are rendered. */
+export interface Lines {
+  first: number;
+  /** The line after the last one. */
+  end: number;
+  /** Whether the list jumps: then these are the visible lines only, until it rests. */
+  isJumping: boolean;
+}
+
+/** Returns the lines that are to be rendered. */
 export function useLines(
   scroller: RefObject<HTMLElement | null>,
   { height, visible }: Geometry,
   count: number,
-): [first: number, end: number] {
-  const [top, setTop] = useState(0);
+): Lines {
+  const [{ top, isJumping }, setView] = useState({ top: 0, isJumping: false });
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
+    let timer: number | undefined;
+    let last = element.scrollTop;
     // The state changes once for several lines, so most scrolling renders nothing.
     const step = OVERSCAN / 2;
-    const follow = () => setTop(Math.floor(element.scrollTop / height / step) * step);
-    follow();
+    const show = () => {
+      clearTimeout(timer);
+      const top = Math.floor(element.scrollTop / height / step) * step;
+      setView((view) => view.top === top && !view.isJumping ? view : { top, isJumping: false });
+    };
+    const follow = () => {
+      const distance = Math.abs(element.scrollTop - last);
+      last = element.scrollTop;
+      if (distance < visible * height / 2) return show();
+      setView({ top: Math.floor(last / height), isJumping: true });
+      clearTimeout(timer);
+      timer = setTimeout(show, REST);
+    };
+    show();
     element.addEventListener("scroll", follow, { passive: true });
-    return () => element.removeEventListener("scroll", follow);
-  }, [height, count === 0]);
-  const end = Math.min(count, top + visible + OVERSCAN + OVERSCAN / 2);
-  return [Math.max(0, Math.min(top - OVERSCAN, end - visible - OVERSCAN)), end];
+    return () => {
+      clearTimeout(timer);
+      element.removeEventListener("scroll", follow);
+    };
+  }, [height, visible, count === 0]);
+  if (isJumping) return { first: top, end: Math.min(count, top + visible + 1), isJumping };
+  // As many lines at the ends of the list as elsewhere, so that later no element has to be made.
+  const all = visible + 2.5 * OVERSCAN;
+  const first = Math.max(0, Math.min(top - OVERSCAN, count - all));
+  return { first, end: Math.min(count, first + all), isJumping };
 }

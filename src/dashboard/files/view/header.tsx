@@ -15,7 +15,7 @@ import { links } from "../../core/links.ts";
 import { UploadButton } from "../../transfers/drop_zone.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { type MenuItem, openMenu } from "../../ui/menu.tsx";
+import { MenuButton, type MenuItem } from "../../ui/menu.tsx";
 import { folderOf, labelOf } from "../entry.ts";
 import type { Column } from "../listing/order.ts";
 import { FilterChips, SelectionBar } from "./bars.tsx";
@@ -49,7 +49,7 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
   );
   return (
     <header class="files-head">
-      <div class="files-title">
+      <div class="files-title line between">
         {isNarrow && isOpen ? field : isNarrow ? <Title /> : <Breadcrumbs />}
         {isNarrow
           ? isOpen
@@ -58,10 +58,10 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
           : field}
         {isNarrow ? more : null}
       </div>
-      <div class="files-bar">
+      <div class="files-bar line between">
         {isSelecting ? <SelectionBar /> : <FilterChips />}
         {isNarrow ? (isSelecting ? null : upload) : (
-          <div class="files-tools">
+          <div class="files-tools line">
             {isSmall ? more : <ViewButtons />}
             {isSmall || onNewFolder === undefined || isSelecting
               ? null
@@ -89,17 +89,21 @@ function Breadcrumbs() {
     <nav class="crumbs" aria-label="Folders" {...drop}>
       <ol>
         <li>
-          <a href={links.drives(project)}>Files</a>
+          <a class="ellipsis" href={links.drives(project)}>Files</a>
         </li>
         {folders.map((folder) => (
           <li key={folder}>
-            <a href={links.folder(project, drive, folder)} data-path={folder}>
+            <a
+              class="ellipsis"
+              href={links.folder(project, drive, folder)}
+              data-path={folder}
+            >
               {folder === "" ? drive : labelOf({ name: folder }) || "/"}
             </a>
           </li>
         ))}
         <li>
-          <h1 tabIndex={-1} aria-current="page">
+          <h1 class="ellipsis" tabIndex={-1} aria-current="page">
             {last === undefined ? drive : labelOf({ name: last }) || "/"}
           </h1>
         </li>
@@ -121,7 +125,7 @@ function Title() {
       >
         <Icon of={ArrowLeft} size={20} />
       </a>
-      <h1 tabIndex={-1} aria-current="page">
+      <h1 class="ellipsis" tabIndex={-1} aria-current="page">
         {path === "" ? drive : labelOf({ name: path }) || "/"}
       </h1>
     </nav>
@@ -159,9 +163,9 @@ function SearchField({ onSearch, onClose, isNarrow }: {
           if (event.key === "Escape") close();
         }}
       />
-      {isNarrow || query.value !== ""
-        ? <IconButton icon={X} label="Close the search" size={16} onClick={close} />
-        : null}
+      {(isNarrow || query.value !== "") && (
+        <IconButton icon={X} label="Close the search" size={16} onClick={close} />
+      )}
     </div>
   );
 }
@@ -169,21 +173,13 @@ function SearchField({ onSearch, onClose, isNarrow }: {
 /** How the list looks. */
 function ViewButtons() {
   const folder = useFolder();
-  const { room: { app, preferences: { layout, hasDetails } } } = folder;
+  const { room: { preferences: { layout, hasDetails } } } = folder;
   const isGrid = layout.value === "grid";
   return (
     <>
-      {isGrid
-        ? (
-          <IconButton
-            icon={ArrowDownUp}
-            label="Sort"
-            aria-haspopup="menu"
-            onClick={(event) =>
-              void openMenu(app, event.currentTarget as HTMLElement, sortItems(folder), "Sort")}
-          />
-        )
-        : null}
+      {isGrid && (
+        <MenuButton icon={ArrowDownUp} label="Sort" items={sortItems(folder)} menu="Sort" />
+      )}
       <IconButton icon={RefreshCw} label="Refresh" onClick={() => folder.refresh()} />
       <IconButton
         icon={isGrid ? List : LayoutGrid}
@@ -211,7 +207,7 @@ function sortItems({ room: { preferences: { sort } } }: FolderModel): MenuItem[]
 /** The menu of small screens, with the entries that do not fit into the header. */
 function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined }) {
   const folder = useFolder();
-  const { room: { app, preferences: { layout, hasDetails } } } = folder;
+  const { room: { preferences: { layout, hasDetails } } } = folder;
   const isGrid = layout.value === "grid";
   const items: MenuItem[] = [
     ...(onNewFolder === undefined
@@ -227,12 +223,5 @@ function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined 
     "-",
     ...sortItems(folder),
   ];
-  return (
-    <IconButton
-      icon={Ellipsis}
-      label="View and folder"
-      aria-haspopup="menu"
-      onClick={(event) => void openMenu(app, event.currentTarget as HTMLElement, items, "View")}
-    />
-  );
+  return <MenuButton icon={Ellipsis} label="View and folder" items={items} menu="View" />;
 }

@@ -29,7 +29,8 @@ const ICONS: Record<Kind, IconNode> = {
 
 /** The icon of a file's kind, in the color of the kind. */
 export function KindIcon({ kind, size = 20 }: { kind: Kind; size?: number }) {
-  return <Icon of={ICONS[kind]} size={size} class={`kind-${kind}`} />;
+  const color = `var(--kind-${kind}, var(--text-soft))`;
+  return <Icon of={ICONS[kind]} size={size} class={`kind-${kind}`} color={color} />;
 }
 
 /** Time that an entry is visible before its image is loaded, in milliseconds: fast scrolling loads nothing. */

@@ -9,7 +9,7 @@ import { typeOf } from "../../files/listing/kinds.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { openMenu } from "../../ui/menu.tsx";
+import { MenuButton } from "../../ui/menu.tsx";
 import { shownName } from "../content/names.ts";
 import { Title } from "../details.tsx";
 import { askForDate, askForType, DAY } from "./change_dialogs.tsx";
@@ -133,22 +133,19 @@ function Expiry({ entry: { expires }, onChange }: ChangeProps) {
     { label: "On a date…", isChecked: false, run: () => askForDate(app, expires, onChange) },
   ];
   return (
-    <span class="details-value">
+    <span class="details-value line between">
       <span>
         {expires === undefined ? "Never" : `${formatTime(expires)} (${formatRelative(expires)})`}
       </span>
-      {app.session.may("write")
-        ? (
-          <IconButton
-            icon={Pencil}
-            size={16}
-            label="Change the expiry"
-            aria-haspopup="menu"
-            onClick={(event) =>
-              void openMenu(app, event.currentTarget as HTMLElement, items, "Expires")}
-          />
-        )
-        : null}
+      {app.session.may("write") && (
+        <MenuButton
+          icon={Pencil}
+          size={16}
+          label="Change the expiry"
+          items={items}
+          menu="Expires"
+        />
+      )}
     </span>
   );
 }
@@ -156,18 +153,16 @@ function Expiry({ entry: { expires }, onChange }: ChangeProps) {
 function ContentType({ entry: { content_type = "" }, onChange }: ChangeProps) {
   const app = useApp();
   return (
-    <span class="details-value">
+    <span class="details-value line between">
       <span>{shownName(content_type)}</span>
-      {app.session.may("write")
-        ? (
-          <IconButton
-            icon={Pencil}
-            size={16}
-            label="Change the content type"
-            onClick={() => void askForType(app, content_type, onChange)}
-          />
-        )
-        : null}
+      {app.session.may("write") && (
+        <IconButton
+          icon={Pencil}
+          size={16}
+          label="Change the content type"
+          onClick={() => void askForType(app, content_type, onChange)}
+        />
+      )}
     </span>
   );
 }

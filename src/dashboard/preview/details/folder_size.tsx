@@ -1,6 +1,6 @@
 import { Calculator } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Api, dataOf } from "../../core/api.ts";
+import { type Api, pagesOf } from "../../core/api.ts";
 import { useApp } from "../../core/context.ts";
 import { formatBytes, plural } from "../../core/format.ts";
 import type { Place } from "../../files/entry.ts";
@@ -69,18 +69,16 @@ async function* sizesBelow(
   prefixes: readonly string[],
   signal: AbortSignal,
 ): AsyncGenerator<number[]> {
+  const path = { project_id: project, drive_name: drive };
   for (const prefix of prefixes) {
-    for (let last: string | undefined = ""; last !== undefined;) {
-      const page: { files?: { name: string; size?: number }[]; paging?: { last: string } } =
-        await dataOf(api.GET("/v1/{project_id}/{drive_name}/files", {
-          params: {
-            path: { project_id: project, drive_name: drive },
-            query: { prefix, last, limit: PAGE, details: true },
-          },
-          signal,
-        }));
-      yield (page.files ?? []).map(({ size = 0 }) => size);
-      last = page.paging?.last;
+    const pages = pagesOf((from) =>
+      api.GET("/v1/{project_id}/{drive_name}/files", {
+        params: { path, query: { prefix, limit: PAGE, details: true, ...from } },
+        signal,
+      })
+    );
+    for await (const { files = [] } of pages) {
+      yield files.map((file) => "size" in file ? file.size : 0);
     }
   }
 }

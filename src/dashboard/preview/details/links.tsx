@@ -5,6 +5,7 @@ import { useFolder } from "../../files/view/folder_model.ts";
 import { LinkList } from "../../links/link_item.tsx";
 import { linksOf } from "../../links/shared_links.ts";
 import { Button } from "../../ui/button.tsx";
+import { quoted } from "../../settings/snippets.ts";
 import { CopyField } from "../../ui/copy.tsx";
 
 /** The links of a file or folder. */
@@ -15,7 +16,7 @@ export function EntryLinks({ place: { project, drive }, entry }: { place: Place;
   if (!app.session.may("read")) return null;
   return (
     <div class="details-group">
-      <div class="details-line">
+      <div class="line between">
         <h3>Links</h3>
         <Button icon={Share2} class="sheet-button" onClick={() => void actions.share(entry)}>
           Share
@@ -34,9 +35,7 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
     <div class="details-group">
       <h3>For programs</h3>
       <Copied label="Path" text={entry.name} />
-      {entry.kind === "file"
-        ? <Copied label="Download with curl" text={curlOf(place, entry)} />
-        : null}
+      {entry.kind === "file" && <Copied label="Download with curl" text={curlOf(place, entry)} />}
     </div>
   );
 }
@@ -45,7 +44,7 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
 export function Copied({ label, text }: { label: string; text: string }) {
   return (
     <div>
-      <p class="details-label" aria-hidden="true">{label}</p>
+      <p class="details-label hint" aria-hidden="true">{label}</p>
       <CopyField label={label} text={text} />
     </div>
   );
@@ -60,9 +59,4 @@ export function curlOf(
   const path = ["v1", project, drive].map(encodeURIComponent).join("/");
   const url = `${origin}/${path}/files/download?name=${encodeURIComponent(entry.name)}`;
   return `curl -H "X-Api-Key: $KEY" -o ${quoted(labelOf(entry))} ${quoted(url)}`;
-}
-
-/** Quotes a text for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -81,26 +81,24 @@ function Node({ name, value, depth }: { name?: string; value: Json; depth: numbe
         {key && ": "}
         <span class="soft">{isArray ? "[ ]" : "{ }"} {count}</span>
       </button>
-      {isOpen
-        ? (
-          <div class="json-children">
-            {entries.slice(0, shown).map(([name, value]) => (
-              <Node key={name} name={name} value={value} depth={depth + 1} />
-            ))}
-            {entries.length > shown
-              ? (
-                <button
-                  type="button"
-                  class="json-line json-more"
-                  onClick={() => setShown(shown + ENTRIES_STEP)}
-                >
-                  {plural(entries.length - shown, "more entry", "more entries")}…
-                </button>
-              )
-              : null}
-          </div>
-        )
-        : null}
+      {isOpen && (
+        <div class="json-children">
+          {entries.slice(0, shown).map(([name, value]) => (
+            <Node key={name} name={name} value={value} depth={depth + 1} />
+          ))}
+          {entries.length > shown
+            ? (
+              <button
+                type="button"
+                class="json-line json-more"
+                onClick={() => setShown(shown + ENTRIES_STEP)}
+              >
+                {plural(entries.length - shown, "more entry", "more entries")}…
+              </button>
+            )
+            : null}
+        </div>
+      )}
     </div>
   );
 }

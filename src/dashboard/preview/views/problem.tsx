@@ -1,11 +1,11 @@
-import { Binary, CloudOff, Download, FileQuestion, FileX, Lock, RefreshCw } from "lucide";
+import { Binary, Download, FileQuestion, FileX, Lock, RefreshCw } from "lucide";
 import type { ComponentChildren } from "preact";
 import { ApiError, sentenceOf } from "../../core/api_error.ts";
 import { useApp } from "../../core/context.ts";
-import { isRecovering, type Resource } from "../../core/resource.ts";
+import type { Resource } from "../../core/resource.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty } from "../../ui/loaded.tsx";
+import { Empty, LoadProblem } from "../../ui/loaded.tsx";
 import type { ViewProps } from "./view.ts";
 
 /** Shows data of a file, or why there is none. */
@@ -47,13 +47,9 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry: () => voi
     return <Note icon={Lock} title="You may not open this file" text={`${sentenceOf(error)}.`} />;
   }
   return (
-    <Note
-      icon={CloudOff}
-      title={sentenceOf(error)}
-      text={isRecovering(error) ? "The page tries again by itself." : undefined}
-    >
-      <Button icon={RefreshCw} onClick={onRetry}>Try again</Button>
-    </Note>
+    <div class="preview-note preview-surface">
+      <LoadProblem {...{ error, onRetry }} />
+    </div>
   );
 }
 
@@ -66,13 +62,15 @@ export function Unshowable({ entry, showAs, title, text }: ViewProps & {
   const { actions } = useFolder();
   return (
     <Note icon={FileQuestion} title={title} text={text}>
-      {session.may("read")
-        ? (
-          <Button kind="primary" icon={Download} onClick={() => actions.download([entry])}>
-            Download
-          </Button>
-        )
-        : null}
+      {session.may("read") && (
+        <Button
+          kind="primary"
+          icon={Download}
+          onClick={() => actions.download([entry])}
+        >
+          Download
+        </Button>
+      )}
       <Button icon={Binary} onClick={() => showAs("bytes")}>Show its bytes</Button>
     </Note>
   );

@@ -77,7 +77,7 @@ export function ZoomArea({ src, label, isVector = false, onLoad, onError, tools 
         onLoad={(event) => measure(event.currentTarget)}
         onError={onError}
       />
-      <div class="preview-tools" onDblClick={(event) => event.stopPropagation()}>
+      <div class="preview-tools line" onDblClick={(event) => event.stopPropagation()}>
         {tools}
         <IconButton icon={ZoomOut} label="Zoom out" onClick={() => zoomBy(1 / STEP)} />
         <output aria-label="Zoom">{Math.round((shown?.scale ?? 1) * 100)}%</output>

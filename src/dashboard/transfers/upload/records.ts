@@ -31,16 +31,12 @@ const FIELDS = {
 
 /** The unfinished uploads, in the browser's storage. If that is full or disabled, nothing is remembered. */
 export class UploadRecords {
-  readonly #storage: Pick<Storage, "getItem" | "setItem"> | undefined;
-
-  constructor(storage: Pick<Storage, "getItem" | "setItem"> | undefined) {
-    this.#storage = storage;
-  }
+  constructor(private readonly storage: Pick<Storage, "getItem" | "setItem"> | undefined) {}
 
   /** The oldest first. */
   all(): UploadRecord[] {
     try {
-      const stored = JSON.parse(this.#storage?.getItem(KEY) ?? "[]");
+      const stored = JSON.parse(this.storage?.getItem(KEY) ?? "[]");
       return Array.isArray(stored) ? stored.filter(isRecord) : [];
     } catch {
       // What others wrote, or an unreadable storage, counts as empty.
@@ -63,7 +59,7 @@ export class UploadRecords {
 
   #write(records: readonly UploadRecord[]): void {
     try {
-      this.#storage?.setItem(KEY, JSON.stringify(records));
+      this.storage?.setItem(KEY, JSON.stringify(records));
     } catch {
       // The upload itself does not need the record.
     }

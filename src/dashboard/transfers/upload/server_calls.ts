@@ -31,11 +31,7 @@ const LAST_TIME = Date.UTC(9999, 11, 31);
 
 /** The calls of uploads. They throw `ApiError`. */
 export class ServerCalls {
-  readonly #app: Pick<App, "api" | "session" | "connection">;
-
-  constructor(app: Pick<App, "api" | "session" | "connection">) {
-    this.#app = app;
-  }
+  constructor(private readonly app: Pick<App, "api" | "session" | "connection">) {}
 
   /** Stores a file in one request. @param mayReplace Otherwise a file of that name is an error with status 412. */
   async put(
@@ -58,7 +54,7 @@ export class ServerCalls {
     signal: AbortSignal,
   ): Promise<string> {
     const { upload_id } = await dataOf(
-      this.#app.api.POST("/v1/{project_id}/{drive_name}/uploads", {
+      this.app.api.POST("/v1/{project_id}/{drive_name}/uploads", {
         params: {
           path: placeOf(target),
           query: { name: target.name, ...mtimeOf(lastModified) },
@@ -78,8 +74,8 @@ export class ServerCalls {
   ): Promise<StoredPart[] | undefined> {
     try {
       const { parts } = await dataOf(
-        this.#app.api.GET("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
-          params: { path: { ...placeOf(target), upload_id }, query: { name: target.name } },
+        this.app.api.GET("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
+          params: uploadOf(target, upload_id),
           signal,
         }),
       );
@@ -105,10 +101,9 @@ export class ServerCalls {
     upload_id: string,
     { mayReplace, signal }: { mayReplace: boolean; signal: AbortSignal },
   ): Promise<void> {
-    await this.#app.api.PATCH("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
+    await this.app.api.PATCH("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
       params: {
-        path: { ...placeOf(target), upload_id },
-        query: { name: target.name },
+        ...uploadOf(target, upload_id),
         header: mayReplace ? {} : { "If-None-Match": "*" },
       },
       signal,
@@ -116,8 +111,8 @@ export class ServerCalls {
   }
 
   async abort(target: UploadTarget, upload_id: string): Promise<void> {
-    await this.#app.api.DELETE("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
-      params: { path: { ...placeOf(target), upload_id }, query: { name: target.name } },
+    await this.app.api.DELETE("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
+      params: uploadOf(target, upload_id),
     });
   }
 
@@ -128,7 +123,7 @@ export class ServerCalls {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { files = [] } = await dataOf(
-      this.#app.api.GET("/v1/{project_id}/{drive_name}/files", {
+      this.app.api.GET("/v1/{project_id}/{drive_name}/files", {
         params: { path: placeOf(target), query: { prefix: target.name, limit: 1, details: true } },
         signal,
       }),
@@ -145,7 +140,7 @@ export class ServerCalls {
     body: Blob,
     { headers = {}, signal, onProgress }: Sending & { headers?: Record<string, string> },
   ): Promise<void> {
-    const csrf = this.#app.session.current.value?.csrf ?? "";
+    const csrf = this.app.session.current.value?.csrf ?? "";
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const request = new XMLHttpRequest();
@@ -158,7 +153,7 @@ export class ServerCalls {
       request.onabort = () => reject(signal.reason);
       request.onerror = () => reject(unreachable());
       request.onload = () => {
-        this.#app.connection.succeeded();
+        this.app.connection.succeeded();
         if (request.status < 300) resolve();
         else this.#refused(request, csrf).then(reject);
       };
@@ -173,7 +168,7 @@ export class ServerCalls {
     const wait = request.getResponseHeader("Retry-After");
     const headers = wait === null ? {} : { "Retry-After": wait };
     const error = await refused(new Response(responseText, { status, headers }));
-    const { session } = this.#app;
+    const { session } = this.app;
     if (status === 401 && csrf === session.current.value?.csrf) session.end(`${error.message}.`);
     return error;
   }
@@ -181,6 +176,10 @@ export class ServerCalls {
 
 function placeOf({ project, drive }: UploadTarget): { project_id: string; drive_name: string } {
   return { project_id: project, drive_name: drive };
+}
+
+function uploadOf(target: UploadTarget, upload_id: string) {
+  return { path: { ...placeOf(target), upload_id }, query: { name: target.name } };
 }
 
 function pathOf({ project, drive }: UploadTarget): string {

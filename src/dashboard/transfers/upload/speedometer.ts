@@ -7,16 +7,13 @@ const START = 500;
 /** Measures the speed of a transfer over the last seconds. */
 export class Speedometer {
   #readings: { time: number; bytes: number }[] = [];
-  readonly #now: () => number;
 
   /** @param now Milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** @param bytes Transferred so far. */
   read(bytes: number): void {
-    const time = this.#now();
+    const time = this.now();
     const last = this.#readings.at(-1);
     // A part that is sent again reduces the count: the measurement starts again.
     if (last !== undefined && bytes < last.bytes) this.#readings = [];
@@ -35,7 +32,7 @@ export class Speedometer {
     const [first] = this.#readings;
     const last = this.#readings.at(-1);
     if (first === undefined || last === undefined) return undefined;
-    const elapsed = this.#now() - first.time;
+    const elapsed = this.now() - first.time;
     return elapsed < START ? undefined : (last.bytes - first.bytes) / elapsed * 1000;
   }
 }

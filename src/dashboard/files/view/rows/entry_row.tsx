@@ -1,13 +1,13 @@
 import { Clock, Link } from "lucide";
-import { formatBytes, formatDate, formatTime } from "../../core/format.ts";
-import { links } from "../../core/links.ts";
-import { Icon } from "../../ui/icon.tsx";
-import { RenameField } from "../actions/rename_field.tsx";
-import { type Entry, folderOf, labelOf } from "../entry.ts";
-import { typeOf } from "../listing/kinds.ts";
-import { useFolder } from "./folder_model.ts";
-import { Picture } from "./kind_icon.tsx";
-import { highlight } from "./search.ts";
+import { formatBytes, formatDate, formatTime } from "../../../core/format.ts";
+import { links } from "../../../core/links.ts";
+import { Icon } from "../../../ui/icon.tsx";
+import { RenameField } from "../../actions/rename_field.tsx";
+import { type Entry, folderOf, labelOf } from "../../entry.ts";
+import { typeOf } from "../../listing/kinds.ts";
+import { useFolder } from "../folder_model.ts";
+import { Picture } from "../kind_icon.tsx";
+import { highlight } from "../search.ts";
 
 export interface EntryProps {
   entry: Entry;
@@ -28,7 +28,7 @@ export function EntryRow(props: EntryProps) {
   const isFile = entry.kind === "file";
   return (
     <div {...frameOf(props, "entry entry-row")}>
-      <div role="gridcell" class="entry-main">
+      <div role="gridcell" class="entry-main line">
         <Tick size={20} entry={entry} />
         <Name entry={entry} />
         <Badges {...props} />
@@ -57,7 +57,7 @@ export function EntryTile(props: EntryProps) {
   const { isSearching } = useFolder();
   return (
     <div {...frameOf(props, "entry entry-tile")}>
-      <div role="gridcell" class="tile">
+      <div role="gridcell" class="tile frame">
         <Tick size={44} entry={entry} />
         <div class="tile-foot">
           <Name entry={entry} />

@@ -1,0 +1,19 @@
+import type { App } from "../../core/context.ts";
+import { askForText } from "../../ui/dialog.tsx";
+import type { DriveFiles } from "./drive_files.ts";
+import { labelProblem } from "./naming.ts";
+
+/** Asks for a name, and creates a folder below a path. Returns its whole name. */
+export async function askForFolder(
+  app: Pick<App, "overlays">,
+  files: DriveFiles,
+  path: string,
+): Promise<string | undefined> {
+  const label = await askForText(app, {
+    title: "New folder",
+    submit: "Create",
+    label: "Name",
+    problemOf: async (label) => labelProblem(label, await files.labelsIn(path)),
+  }, (label) => files.createFolder(`${path}${label}/`));
+  return label === undefined ? undefined : `${path}${label}/`;
+}
