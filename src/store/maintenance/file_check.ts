@@ -183,14 +183,20 @@ export class FileCheck {
   }
 
   /** Adds the digest to a record without one. Returns whether it had none. */
-  async #addDigest({ key, value, versionstamp }: StoredFile, sha256: string): Promise<boolean> {
-    if (value.sha256 !== undefined) return false;
-    const operation = new Operation()
-      .check(key, versionstamp)
-      .set(key, { ...value, sha256 } satisfies FileRecord)
-      .delete(keys.undigested(this.#place));
-    if (!(await this.#db.commit(operation)).ok) throw new Gone();
-    return true;
+  async #addDigest(file: StoredFile, sha256: string): Promise<boolean> {
+    let { value, versionstamp } = file;
+    while (value.sha256 === undefined) {
+      const operation = new Operation()
+        .check(file.key, versionstamp)
+        .set(file.key, { ...value, sha256 } satisfies FileRecord)
+        .delete(keys.undigested(this.#place));
+      if ((await this.#db.commit(operation)).ok) return true;
+      // The record of the same version may have a new deadline, or copies that share its bytes.
+      const now = await this.#db.diskReader.get<FileRecord>(file.key);
+      if (now.versionstamp === null || now.value.version !== value.version) throw new Gone();
+      ({ value, versionstamp } = now);
+    }
+    return false;
   }
 
   async #isUnchanged({ key, value }: StoredFile): Promise<boolean> {

@@ -74,6 +74,30 @@ testOnAll(
 );
 
 testOnAll(
+  "A file that is copied, or gets a deadline, while its digest is computed has the digest in the end",
+  async (bench) => {
+    const { store } = bench;
+    const changes: (() => Promise<unknown>)[] = [
+      () =>
+        store.files.copies.run("copy", {
+          from: place("a"),
+          to: place("b"),
+          overwrite: true,
+          condition: always,
+        }),
+      () => store.changeFile(place("a"), { lifetime: DAY }, always),
+    ];
+    for (const change of changes) {
+      await putParts(bench, "a");
+      const outcome = await checkDuring(bench, async () => void await change());
+      assertEquals(outcome.kind, "whole");
+      assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
+      assertEquals((await bench.db.reader.get(keys.undigested(place("a")))).value, null);
+    }
+  },
+);
+
+testOnAll(
   "A file whose drive is deleted while its digest is computed does not come back",
   async (bench) => {
     await putParts(bench, "a");
