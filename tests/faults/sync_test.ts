@@ -10,7 +10,7 @@ import { announceSeed, isFull, Random } from "./support/random.ts";
 const ROUNDS = isFull() ? 100 : 8;
 /** Rounds between two comparisons of all trees. */
 const COMPARE_EVERY = 4;
-/** The latest moment at which a command is killed, in milliseconds after its start. */
+/** The latest moment at which the first commands are killed, in milliseconds after their start. */
 const MAX_RUN_TIME = 900;
 /** The longest time that the server takes for a request beyond its own, in milliseconds. */
 const MAX_SLOWNESS = 40;
@@ -26,7 +26,7 @@ Deno.test("A sync that is killed at random moments, against a server that dies, 
     const commands = [world.start("up"), world.start("down")];
     if (random.below(3) === 0) await world.killServer();
     await Promise.all(commands.map(async (command) => {
-      await delay(random.below(MAX_RUN_TIME));
+      await delay(random.below(world.latestKill));
       await command.kill();
     }));
     await world.requireWholeFiles();
@@ -39,6 +39,8 @@ Deno.test("A sync that is killed at random moments, against a server that dies, 
 class SyncWorld implements AsyncDisposable {
   /** Commands that were killed before their end. */
   killed = 0;
+  /** The latest moment at which a command is killed: earlier on machines where commands end before. Milliseconds. */
+  latestKill = MAX_RUN_TIME;
   #server: TestServer;
   readonly #folder: Folder;
   readonly #proxy: Proxy;
@@ -86,8 +88,12 @@ class SyncWorld implements AsyncDisposable {
     });
     return {
       kill: async () => {
-        if (!hasEnded) this.killed++;
-        if (!hasEnded) await command.kill();
+        if (hasEnded) this.latestKill = Math.ceil(this.latestKill * 0.7);
+        else {
+          this.killed++;
+          this.latestKill = Math.min(MAX_RUN_TIME, Math.ceil(this.latestKill * 1.2));
+          await command.kill();
+        }
         await ended;
       },
     };
