@@ -30,7 +30,10 @@ export async function computeChecksum(
   const { size, sha256 } = file.record;
   if (algorithm === "SHA256" && sha256 !== undefined) return sha256;
   const checksum = createChecksum(algorithm);
-  for await (const piece of await file.read({ start: 0, end: size })) checksum.update(piece);
+  for await (const piece of await file.read({ start: 0, end: size })) {
+    checksum.update(piece);
+    file.release(piece);
+  }
   return encodeBase64(checksum.digest());
 }
 
