@@ -5,7 +5,7 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { Denokv, DENOKV_TOKEN } from "../tests/support/store/denokv.ts";
 import { findLoadGenerator, type Load, type LoadResult } from "./bench/load.ts";
 import { machineLine } from "./bench/report.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { dirname, fromFileUrl } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { fromFileUrl } from "@std/path/from-file-url";
 import config from "../deno.json" with { type: "json" };
 import { dryRun } from "./compile.ts";
 import { executableName, TARGETS } from "./package/executable.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import config from "../deno.json" with { type: "json" };
 import { makePackage } from "./npm.ts";
 import { installGlobally } from "./package/npm_prefix.ts";

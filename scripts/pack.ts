@@ -4,7 +4,8 @@
  * @module
  */
 
-import { join, resolve } from "@std/path";
+import { join } from "@std/path/join";
+import { resolve } from "@std/path/resolve";
 import config from "../deno.json" with { type: "json" };
 import { BUNDLE, bundleDashboard } from "./dashboard/bundle.ts";
 import { print, readOptions } from "./package/command_line.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import config from "../deno.json" with { type: "json" };
 import { pack } from "./pack.ts";
 import { filesBelow } from "./package/parts.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { openDatabase } from "../src/store/engine/database_file.ts";
 import { GARBAGE_GRACE } from "../src/store/bytes/garbage.ts";
 import { WRITE_LEASE_TIME } from "../src/store/bytes/write_lease.ts";

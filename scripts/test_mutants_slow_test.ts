@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { type Mutant, mutate } from "./mutants/mutant.ts";
 import { testMutants } from "./mutants/run.ts";
 

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { fromFileUrl, join } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
+import { join } from "@std/path/join";
 import { Denokv, DENOKV_TOKEN } from "../tests/support/store/denokv.ts";
 import { blackBoxTests, runTests, testFiles } from "./test/runner.ts";
 

@@ -1,4 +1,5 @@
-import { fromFileUrl, resolve } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
+import { resolve } from "@std/path/resolve";
 import config from "../deno.json" with { type: "json" };
 
 /** The program's version. */

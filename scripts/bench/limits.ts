@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import type { HttpLimitInput } from "./process_http_limit.ts";
 import type { KvLimitInput } from "./process_kv_limit.ts";
 import { runScript, type Scope, scriptFlags, startListening } from "./scope.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { runScript, runToEnd, type Scope } from "./scope.ts";
 import { PROJECT_KEY, randomBytes } from "./server.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { serialize } from "node:v8";
 import { withSqlite } from "../../src/store/disk/sqlite.ts";
 import { FIRST, multiply, nameOf, rawSize } from "./process_stock.ts";

@@ -1,5 +1,6 @@
 import { equals } from "@std/bytes/equals";
-import { fromFileUrl, join } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
+import { join } from "@std/path/join";
 import { type Listening, runToEnd, type Scope, startListening } from "./scope.ts";
 import type { TlsFiles } from "./tls_files.ts";
 

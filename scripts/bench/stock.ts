@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { sendEach } from "./load.ts";
 import { FIRST, nameOf, type StockInput } from "./process_stock.ts";
 import { runScript, type Scope } from "./scope.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { makeCertificates } from "../../tests/support/tls.ts";
 import type { Scope } from "./scope.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import openapiTS, { astToString } from "openapi-typescript";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { routes } from "../../src/app.ts";
 import { describeRoutes } from "../../src/openapi/document.ts";
 import { ROOT } from "../package/parts.ts";

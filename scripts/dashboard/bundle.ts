@@ -5,7 +5,8 @@
  * @module
  */
 
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { print } from "../package/command_line.ts";
 import { ROOT } from "../package/parts.ts";
 

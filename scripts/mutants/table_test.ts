@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { ROOT } from "../package/parts.ts";
 import { mutate } from "./mutant.ts";
 import { MUTANTS } from "./table.ts";

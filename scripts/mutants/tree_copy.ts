@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { spawn } from "node:child_process";
 import { cp } from "node:fs/promises";
 

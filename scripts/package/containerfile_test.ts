@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import config from "../../deno.json" with { type: "json" };
 import { findParts, ROOT } from "./parts.ts";
 

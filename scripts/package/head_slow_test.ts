@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { ended, findTool, TestPack } from "./test_pack.ts";
 
 const SHELLS = ["dash", "bash", "busybox", "zsh", "ksh"];

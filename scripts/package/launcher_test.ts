@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import config from "../../deno.json" with { type: "json" };
 import { RUNTIME_OPTIONS } from "../../src/version.ts";
 import { packageJson, writeLauncher } from "./npm_package.ts";

@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import config from "../../deno.json" with { type: "json" };
 import { RUNTIME_OPTIONS } from "../../src/version.ts";
 import { fillTemplate, writeArchive } from "./pack_file.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 
 /** Installs a package file into a folder of its own, and returns the path of its command. */
 export async function installGlobally(file: string, prefix: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { RUNTIME_OPTIONS } from "../../src/version.ts";
 import { filesBelow } from "./parts.ts";
 import { sha256Of } from "./workshop.ts";

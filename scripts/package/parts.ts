@@ -1,4 +1,5 @@
-import { fromFileUrl, join } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
+import { join } from "@std/path/join";
 
 /** The folder of the project. */
 export const ROOT = fromFileUrl(new URL("../../", import.meta.url));

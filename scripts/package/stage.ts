@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import config from "../../deno.json" with { type: "json" };
 import { filesBelow, isPart, MAIN, ROOT } from "./parts.ts";
 import { vendorPackages } from "./vendor.ts";

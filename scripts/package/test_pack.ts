@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { packFile } from "./pack_file.ts";
 
 /** Takes the runtime's place: prints its arguments and runs the commands in the variable TEST_DO. */

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import config from "../../deno.json" with { type: "json" };
 import { findParts, MAIN, ROOT } from "./parts.ts";
 

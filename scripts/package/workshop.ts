@@ -1,5 +1,5 @@
 import { encodeHex } from "@std/encoding/hex";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { createHash } from "node:crypto";
 
 /** The SHA-256 of a file, in hexadecimal digits. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { makePackage } from "../npm.ts";
 import { installGlobally } from "../package/npm_prefix.ts";
 import { runBlackBox } from "./black_box.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { MAIN, ROOT } from "../package/parts.ts";
 import { runBlackBox } from "./black_box.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { pack } from "../pack.ts";
 import { runBlackBox } from "./black_box.ts";
 

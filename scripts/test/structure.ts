@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { filesBelow } from "../package/parts.ts";
 
 /** The source files of the project, with what they import. Paths are relative to the project's folder. */

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { ROOT } from "../package/parts.ts";
 
 /** How the tests of one file ended. */

@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { copyTime, type Drives, type FileInfo, sha256OfStream } from "./drives.ts";
 import { FileChanged, fileError, TemporaryFailure } from "./errors.ts";
 import { openPlainFile, readFile, removeIfExists, writeAll } from "./local_files.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { ClientError, FileChanged, fileError } from "./errors.ts";
 
 /** Bytes to be sent. They can be read more than once unless they come from a pipe. */

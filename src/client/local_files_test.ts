@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { ClientError } from "./errors.ts";
 import { isSameTime, openPlainFile, PlainTree } from "./local_files.ts";
 

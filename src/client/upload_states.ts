@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { removeIfExists } from "./local_files.ts";
 import { stableName } from "../rules/archive/local_paths.ts";
 

@@ -88,11 +88,23 @@ declare module "@std/media-types/type-by-extension" {
   export function typeByExtension(extension: string): string | undefined;
 }
 
-declare module "@std/path" {
+declare module "@std/path/basename" {
   export function basename(path: string): string;
+}
+
+declare module "@std/path/dirname" {
   export function dirname(path: string): string;
+}
+
+declare module "@std/path/from-file-url" {
   export function fromFileUrl(url: string | URL): string;
+}
+
+declare module "@std/path/join" {
   export function join(path: string, ...paths: string[]): string;
+}
+
+declare module "@std/path/resolve" {
   export function resolve(...paths: string[]): string;
 }
 

@@ -13,7 +13,11 @@ import { encodeBase64 } from "@std/encoding/base64";
 import { encodeHex } from "@std/encoding/hex";
 import { STATUS_TEXT } from "@std/http/status";
 import { typeByExtension } from "@std/media-types/type-by-extension";
-import { join } from "@std/path";
+import { basename } from "@std/path/basename";
+import { dirname } from "@std/path/dirname";
+import { fromFileUrl } from "@std/path/from-file-url";
+import { join } from "@std/path/join";
+import { resolve } from "@std/path/resolve";
 import { monotonicUlid } from "@std/ulid";
 import config from "../../deno.json" with { type: "json" };
 
@@ -38,7 +42,15 @@ const WRONG: Record<string, () => unknown> = {
   // @ts-expect-error: there may be no type
   "@std/media-types/type-by-extension": (): string => typeByExtension("png"),
   // @ts-expect-error: a path is a string
-  "@std/path": () => join(1),
+  "@std/path/basename": () => basename(1),
+  // @ts-expect-error: a path is a string
+  "@std/path/dirname": () => dirname(1),
+  // @ts-expect-error: a path is a string
+  "@std/path/from-file-url": (): URL => fromFileUrl("file:///a"),
+  // @ts-expect-error: a path is a string
+  "@std/path/join": () => join(1),
+  // @ts-expect-error: a path is a string
+  "@std/path/resolve": () => resolve(1),
   // @ts-expect-error: an id is a string
   "@std/ulid": (): number => monotonicUlid(),
 };

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { MAX_PAYLOAD } from "../support/bytes.ts";
 import { drives, send, Upload } from "../support/drive.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";

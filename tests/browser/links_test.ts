@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import type { Page } from "playwright-core";
 import { utf8 } from "../support/bytes.ts";
 import { makeLink } from "../support/sharing/links.ts";

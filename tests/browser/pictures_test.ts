@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { assertLess } from "@std/assert";
 import { administer, Project, PROJECTS } from "../support/admin.ts";
 import { patternBytes } from "../support/bytes.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { dirname } from "@std/path";
+import { dirname } from "@std/path/dirname";
 import { ClientWorkspace, filesBelow } from "../support/cli/client.ts";
 import { type ZipEntry, zipOf } from "../support/cli/zip.ts";
 import { AWKWARD_NAMES } from "../support/names.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { dirname } from "@std/path";
+import { dirname } from "@std/path/dirname";
 import { environment, EXECUTABLE, Folder, MAIN, namesIn } from "../support/command.ts";
 
 Deno.test({

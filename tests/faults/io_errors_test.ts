@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { administer, ADMINISTERED, PROJECTS } from "../support/admin.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
 import { Folder, programCommand } from "../support/command.ts";

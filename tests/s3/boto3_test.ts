@@ -4,7 +4,7 @@
  * @module
  */
 import { assert } from "@std/assert";
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { programTest, succeed } from "./support/programs.ts";
 import { HOST_BUCKET } from "./support/site.ts";
 

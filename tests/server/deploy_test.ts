@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { MIB, patternBytes } from "../support/bytes.ts";
 import { environment, EXECUTABLE, MAIN } from "../support/command.ts";
 import { Deployed, Platform, RIGHTS } from "../support/deploy/deploy.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotMatch, assertRejects } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { type CommandResult, endHosted, runHosted } from "./cli/hosted_commands.ts";
 
 /** Where the sources begin, for those who start them in another way. */

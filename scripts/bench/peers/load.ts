@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { STRIDE } from "../load.ts";
 import { runToEnd, type Scope } from "../scope.ts";
 import { NAME_DIGITS, rawRequest, type Template } from "./template.ts";

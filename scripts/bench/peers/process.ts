@@ -1,6 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import type { Scope } from "../scope.ts";
 
 /** Milliseconds that a server has to start, and to stop before it is killed. */

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { runToEnd, type Scope } from "../scope.ts";
 import {
   CONTENTS,

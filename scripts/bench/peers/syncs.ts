@@ -1,5 +1,5 @@
 import { delay } from "@std/async/delay";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import type { Scope } from "../scope.ts";
 import type { Peer } from "./peer.ts";
 import { SYNC_ROWS } from "./rows.ts";

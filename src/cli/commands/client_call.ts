@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import type { Connection } from "../../client/connection.ts";
 import { RemoteDrives } from "../../client/remote_drives.ts";
 import { UploadStates } from "../../client/upload_states.ts";

@@ -1,4 +1,4 @@
-import { resolve } from "@std/path";
+import { resolve } from "@std/path/resolve";
 import { Connection, type RequestReport } from "../../client/connection.ts";
 import { Retrier } from "../../client/retrier.ts";
 import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";

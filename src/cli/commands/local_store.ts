@@ -1,4 +1,4 @@
-import { resolve } from "@std/path";
+import { resolve } from "@std/path/resolve";
 import { DiskSpace } from "../../store/disk/disk_space.ts";
 import { freeBytesOf } from "../../store/disk/volume.ts";
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";

@@ -1,4 +1,4 @@
-import { dirname } from "@std/path";
+import { dirname } from "@std/path/dirname";
 import { failureReason } from "../../rules/system_error.ts";
 import { CommandError } from "../terminal/output.ts";
 

@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { failureReason } from "../../rules/system_error.ts";
 import { CommandError, type Environment, UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { download } from "../download.ts";
 import { copyTime, type Drives, type FileInfo } from "../drives.ts";
 import { ClientError, fileError } from "../errors.ts";

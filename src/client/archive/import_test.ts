@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import type { Drives } from "../drives.ts";
 import { ClientError } from "../errors.ts";
 import { FolderSource } from "./folder.ts";

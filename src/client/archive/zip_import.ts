@@ -1,4 +1,4 @@
-import { resolve } from "@std/path";
+import { resolve } from "@std/path/resolve";
 import { crc32 } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ClientError, fileError } from "../errors.ts";

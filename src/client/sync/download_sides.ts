@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { localNameProblem } from "../../rules/archive/local_names.ts";
 import type { FileSystem } from "../../rules/archive/local_paths.ts";
 import type { NameFilter } from "../../rules/transfer/globs.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
 import type { NameFilter } from "../../rules/transfer/globs.ts";

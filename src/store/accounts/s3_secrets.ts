@@ -5,7 +5,8 @@
  * @module
  */
 import { decodeBase64, encodeBase64 } from "@std/encoding/base64";
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { failureReason } from "../../rules/system_error.ts";
 import { StoreFull } from "../disk/disk_space.ts";
 import {

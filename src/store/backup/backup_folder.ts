@@ -1,4 +1,5 @@
-import { basename, join } from "@std/path";
+import { basename } from "@std/path/basename";
+import { join } from "@std/path/join";
 import { MINUTE, SECOND } from "../../rules/units.ts";
 import { exists, makePrivate } from "../disk/durable_file.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { withFolder } from "../testing/stores.ts";
 import { Backup } from "./backup.ts";
 import { CannotBackUp } from "../engine/errors.ts";

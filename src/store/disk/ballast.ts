@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { KIB, MIB, MINUTE } from "../../rules/units.ts";
 import { fileSize, isOutOfSpace, makePrivate, PRIVATE_MODE } from "./durable_file.ts";
 import { freeBytesOf, type FreeBytesQuery } from "./volume.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { dirname } from "@std/path";
+import { dirname } from "@std/path/dirname";
 import { tryLock } from "./file_lock.ts";
 
 /** Files with bytes of users: only the owner of the store reads and writes them. */

@@ -7,7 +7,9 @@
  *
  * @module
  */
-import { basename, dirname, join } from "@std/path";
+import { basename } from "@std/path/basename";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { PRIVATE_MODE } from "./durable_file.ts";
 import { lockNow } from "./file_lock.ts";
 

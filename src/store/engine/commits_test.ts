@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFull } from "../disk/disk_space.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { delay } from "@std/async/delay";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { DatabaseSync } from "node:sqlite";
 import { failureReason } from "../../rules/system_error.ts";
 import { Ballast } from "../disk/ballast.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { DatabaseSync } from "node:sqlite";
 import { runInWorker } from "../disk/sqlite.ts";
 import type { OpenTask } from "../testing/open_worker.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { databasePath, openDatabase } from "../engine/database_file.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";

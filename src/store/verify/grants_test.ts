@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { hashSecret } from "../../rules/secrets.ts";
 import { openDatabase } from "../engine/database_file.ts";
 import { keys } from "../engine/keys.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { openDatabase } from "../engine/database_file.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";

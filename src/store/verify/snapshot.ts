@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { dirname } from "@std/path";
+import { dirname } from "@std/path/dirname";
 import { FolderLock } from "../disk/file_lock.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { checkpointAfterRead } from "../disk/write_ahead_log.ts";

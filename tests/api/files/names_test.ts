@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { utf8 } from "../../support/bytes.ts";
 import { query, Upload } from "../../support/drive.ts";
 import { AWKWARD_NAMES, byUtf8Bytes } from "../../support/names.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "./accessibility.ts";

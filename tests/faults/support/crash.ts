@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { Drive, query, Upload } from "../../support/drive.ts";
 import type { TestServer } from "../../support/server.ts";
 

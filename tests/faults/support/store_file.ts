@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { DatabaseSync } from "node:sqlite";
 
 /** Holds the write lock of a server's store, like another process during a long write. */

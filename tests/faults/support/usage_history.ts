@@ -1,5 +1,5 @@
 import { delay } from "@std/async/delay";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 
 /** Waits until the files and bytes of a day were recorded, which a server does soon after its start. */
 export async function untilClosed(data: string, day: number): Promise<void> {

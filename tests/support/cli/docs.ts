@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 
 /** The root of the repository. */
 const ROOT = new URL("../../../", import.meta.url);

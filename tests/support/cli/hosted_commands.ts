@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import type { HostedCommand, HostedResult } from "./command_host.ts";
 
 const SCRIPT = fromFileUrl(new URL("./command_host.ts", import.meta.url));

@@ -1,6 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { environment, MAIN } from "../command.ts";
 
 const OPEN_KV = fromFileUrl(new URL("./openkv.ts", import.meta.url));

@@ -1,5 +1,5 @@
 import { deadline } from "@std/async/deadline";
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { PROJECT_KEY } from "../server.ts";
 
 const SCRIPT = fromFileUrl(new URL("./client_script.ts", import.meta.url));

@@ -1,5 +1,5 @@
 import { deadline } from "@std/async/deadline";
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 
 /** What opens the stores of the tests. */
 export const DENOKV_TOKEN = "0123456789abcdefghijABCDEFGHIJ";

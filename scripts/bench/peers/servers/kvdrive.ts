@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl } from "@std/path/from-file-url";
 import { ADMIN_TOKEN, PROJECT, PROJECT_KEY, target } from "../../server.ts";
 import type { Peer, S3Access } from "../peer.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import { type Scope, scriptFlags, startListening } from "../../scope.ts";
 import { assert, type Checkout, PROJECT_KEY, Server } from "../../server.ts";
 import { startNginx } from "./folder_servers.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 import type { Peer } from "../peer.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";
 import { sendOnce, type Template } from "../template.ts";

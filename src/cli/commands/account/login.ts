@@ -1,4 +1,4 @@
-import { resolve } from "@std/path";
+import { resolve } from "@std/path/resolve";
 import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/credentials.ts";
 import { Refused } from "../../../client/errors.ts";
 import { describeIdentity, type Identity, readIdentity } from "../../../client/identity.ts";

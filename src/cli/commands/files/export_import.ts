@@ -1,4 +1,4 @@
-import { resolve } from "@std/path";
+import { resolve } from "@std/path/resolve";
 import { exportDrives } from "../../../client/archive/export.ts";
 import { FolderSource, FolderTarget } from "../../../client/archive/folder.ts";
 import { importDrives } from "../../../client/archive/import.ts";

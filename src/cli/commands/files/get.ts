@@ -1,4 +1,6 @@
-import { basename, dirname, join } from "@std/path";
+import { basename } from "@std/path/basename";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { copyVersion, download, MAX_READ_TRIES } from "../../../client/download.ts";
 import { copyTime, type FileInfo, sha256OfStream } from "../../../client/drives.ts";
 import { ClientError, FileChanged, fileError, isFatal } from "../../../client/errors.ts";

@@ -1,4 +1,6 @@
-import { basename, join, resolve } from "@std/path";
+import { basename } from "@std/path/basename";
+import { join } from "@std/path/join";
+import { resolve } from "@std/path/resolve";
 import { ClientError, fileError } from "../../../client/errors.ts";
 import { localTree } from "../../../client/sync/local_tree.ts";
 import type { NameFilter } from "../../../rules/transfer/globs.ts";

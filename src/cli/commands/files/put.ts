@@ -1,4 +1,5 @@
-import { dirname, join } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { ClientError, FileExists, isFatal } from "../../../client/errors.ts";
 import { fileSource, pipeSource, type Source } from "../../../client/local_files.ts";
 import { forEachConcurrent } from "../../../client/transfers.ts";

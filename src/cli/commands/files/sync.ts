@@ -1,4 +1,4 @@
-import { resolve } from "@std/path";
+import { resolve } from "@std/path/resolve";
 import { ClientError } from "../../../client/errors.ts";
 import { CopySides } from "../../../client/sync/copy_sides.ts";
 import { DownloadSides } from "../../../client/sync/download_sides.ts";

@@ -1,4 +1,4 @@
-import { resolve } from "@std/path";
+import { resolve } from "@std/path/resolve";
 import { failureReason } from "../../../rules/system_error.ts";
 import { type Build, currentBuild } from "../../../version.ts";
 import { type OptionSpec, variableOf } from "../../options/arguments.ts";

@@ -1,4 +1,6 @@
-import { basename, dirname, join } from "@std/path";
+import { basename } from "@std/path/basename";
+import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
 import { fileError } from "../../../client/errors.ts";
 import { writeAll } from "../../../client/local_files.ts";
 import { RemoteSharing } from "../../../client/sharing.ts";

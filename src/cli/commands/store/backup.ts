@@ -1,4 +1,5 @@
-import { dirname, resolve } from "@std/path";
+import { dirname } from "@std/path/dirname";
+import { resolve } from "@std/path/resolve";
 import { failureReason } from "../../../rules/system_error.ts";
 import { Backup, temporaryNameOf } from "../../../store/backup/backup.ts";
 import { restore } from "../../../store/backup/restore.ts";

@@ -1,4 +1,4 @@
-import { join } from "@std/path";
+import { join } from "@std/path/join";
 
 /** An entry of the store. A binary value is replaced by its length. */
 export interface Entry {
