@@ -90,7 +90,10 @@ export class FileReader {
    */
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
-    const found = await this.#smallFiles.get(placeId(place), () => this.#find(place));
+    const found = await this.#smallFiles.get(
+      placeId(place),
+      (known) => this.#find(place, known),
+    );
     return this.#openFound(place, found);
   }
 
@@ -160,13 +163,15 @@ export class FileReader {
     return await this.#readAheads.open(project, more);
   }
 
-  async #find(place: Place): Promise<FoundFile | undefined> {
+  /** @param known The file as it was before. Its bytes are read only if it has others now. */
+  async #find(place: Place, known?: FoundFile): Promise<FoundFile | undefined> {
     const { reads } = this.#db;
     const [{ value: record }, content] = await reads.getReferenced<FileRecord, Bytes>(
       keys.file(place),
-      contentKey,
+      (found) => hasBytesOf(found, known) ? undefined : contentKey(found),
     );
     if (record === null) return undefined;
+    if (known !== undefined && hasBytesOf(record, known)) return { ...known, record };
     if (content === undefined) return { record };
     return await this.#checked(place, record, content.value) ?? await this.#find(place);
   }
@@ -243,6 +248,11 @@ export class FileReader {
     const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
     return current;
   }
+}
+
+/** Returns whether a file has the bytes of one that was read before. The bytes of a version never change. */
+function hasBytesOf(record: FileRecord, known: FoundFile | undefined): boolean {
+  return known?.content !== undefined && bytesVersion(record) === bytesVersion(known.record);
 }
 
 /** The key of a file's content; `undefined` if its bytes are in chunks. */

@@ -10,32 +10,47 @@ export interface FoundFile {
   content?: Uint8Array<ArrayBuffer>;
 }
 
-type Read = () => Promise<FoundFile | undefined>;
+/**
+ * Reads the current file of an id; `undefined` if there is none.
+ *
+ * @param known The file as it was read before. If it still has the same bytes, they need not be read again.
+ */
+type Read = (known: FoundFile | undefined) => Promise<FoundFile | undefined>;
 
 interface Lookup {
   read: Read;
   found: PromiseWithResolvers<FoundFile | undefined>;
 }
 
+interface CachedFile {
+  file: FoundFile;
+  /** The state of the store before the file was read, if known. */
+  state: number | undefined;
+}
+
 /** Memory of a cached file besides its bytes: record and name. */
 const OVERHEAD = 1024;
 
 /**
- * Cache of small files, valid while the store does not change.
+ * Cache of small files.
  *
  * - Requests for a file in the same turn of the event loop share one read, which begins after all of them were made.
- * - Small files stay cached until the next commit of any process, which clears the whole cache. Every answer is
- *   therefore what the store itself would return.
+ * - A cached file is the answer until the next commit of any process. After that its record is read again, and its bytes
+ *   are used if the record still has them. Every answer is therefore what the store itself would return.
+ * - Files that were used least recently make room for others.
  */
 export class SmallFileCache {
   readonly #changes: ChangeProbe | undefined;
-  readonly #files = new Map<string, FoundFile>();
   readonly #memory: CacheMemory;
   #pending = new Map<string, Lookup>();
-  #state: number | undefined;
+  /** Files used since this generation began. */
+  #recent = new Map<string, CachedFile>();
+  #recentBytes = 0;
+  /** Files of the generation before that were not used since. */
+  #older = new Map<string, CachedFile>();
 
   /**
-   * @param changes Detects commits. Without it nothing is cached.
+   * @param changes Detects commits. Without it each record is read for each answer.
    * @param memory Memory of this cache.
    */
   constructor(changes: ChangeProbe | undefined, memory: CacheMemory) {
@@ -43,11 +58,7 @@ export class SmallFileCache {
     this.#memory = memory;
   }
 
-  /**
-   * Returns the current file of an id; `undefined` if there is none.
-   *
-   * @param read Reads the file from the store.
-   */
+  /** Returns the current file of an id; `undefined` if there is none. */
   get(id: string, read: Read): Promise<FoundFile | undefined> {
     const pending = this.#pending.get(id);
     if (pending !== undefined) return pending.found.promise;
@@ -61,32 +72,59 @@ export class SmallFileCache {
     const lookups = this.#pending;
     this.#pending = new Map();
     const state = this.#changes?.state();
-    if (state === undefined || state !== this.#state) this.#clear();
-    this.#state = state;
     for (const [id, { read, found }] of lookups) {
-      const cached = this.#files.get(id);
-      found.resolve(cached ?? this.#read(id, read, state));
+      const cached = this.#recent.get(id) ?? this.#older.get(id);
+      const isCurrent = state !== undefined && cached?.state === state;
+      if (isCurrent && !this.#recent.has(id)) this.#keep(id, cached);
+      found.resolve(isCurrent ? cached.file : this.#read(id, read, cached?.file, state));
     }
   }
 
-  async #read(id: string, read: Read, state: number | undefined): Promise<FoundFile | undefined> {
-    const file = await read();
-    // If a later lookup has found another state, the file may have changed as well.
-    if (file !== undefined && state !== undefined && state === this.#state) this.#keep(id, file);
+  async #read(
+    id: string,
+    read: Read,
+    known: FoundFile | undefined,
+    state: number | undefined,
+  ): Promise<FoundFile | undefined> {
+    const file = await read(known);
+    if (file?.content === undefined) this.#remove(id);
+    else this.#keep(id, { file, state });
     return file;
   }
 
-  #keep(id: string, file: FoundFile): void {
-    if (file.content === undefined || this.#files.has(id)) return;
-    const bytes = file.content.byteLength + OVERHEAD;
-    if (this.#memory.used + bytes > this.#memory.limit) this.#clear();
-    this.#files.set(id, file);
+  #keep(id: string, cached: CachedFile): void {
+    this.#remove(id);
+    const bytes = bytesOf(cached);
+    const limit = this.#memory.limit / 2;
+    if (bytes > limit) return;
+    if (this.#recentBytes + bytes > limit) this.#beginGeneration();
+    this.#recent.set(id, cached);
+    this.#recentBytes += bytes;
     this.#memory.used += bytes;
   }
 
-  #clear(): void {
-    if (this.#memory.used === 0) return;
-    this.#files.clear();
-    this.#memory.used = 0;
+  #remove(id: string): void {
+    const recent = this.#recent.get(id);
+    const cached = recent ?? this.#older.get(id);
+    if (cached === undefined) return;
+    const bytes = bytesOf(cached);
+    this.#memory.used -= bytes;
+    if (recent === undefined) this.#older.delete(id);
+    else {
+      this.#recent.delete(id);
+      this.#recentBytes -= bytes;
+    }
   }
+
+  #beginGeneration(): void {
+    this.#older = this.#recent;
+    this.#memory.used = this.#recentBytes;
+    this.#recent = new Map();
+    this.#recentBytes = 0;
+  }
+}
+
+/** Returns the memory that a cached file takes, in bytes. */
+function bytesOf({ file }: CachedFile): number {
+  return (file.content?.byteLength ?? 0) + OVERHEAD;
 }

@@ -5,6 +5,7 @@ import type { Database } from "../engine/database.ts";
 import { databasePath, openDatabase } from "../engine/database_file.ts";
 import type { CacheMemory } from "../engine/memory_budget.ts";
 import { Operation } from "../engine/operation.ts";
+import type { ReferenceOf } from "../reads/read_queue.ts";
 import { Store } from "../store.ts";
 import { bytes, DRIVE, place } from "../testing/bodies.ts";
 import { put, read } from "../testing/files.ts";
@@ -124,24 +125,65 @@ Deno.test("A failed read fails for all its callers, and the next caller reads ag
   assertEquals(await files.get("a", () => Promise.resolve(fileOf(1))), fileOf(1));
 });
 
-Deno.test("The cache stays within its memory, and without a store file it is empty", async () => {
+Deno.test("The cache stays within its memory, and keeps the files that were used last", async () => {
+  const kept = memory();
+  const files = new SmallFileCache(undefined, kept);
+  const size = 64 * 1024;
+  const known: (number | undefined)[] = [];
+  const read = (i: number) =>
+    files.get(`${i}`, (before) => {
+      known[i] = before?.record.size;
+      return Promise.resolve(fileOf(size));
+    });
+  const count = 2 * kept.limit / size;
+  for (let i = 1; i <= count; i++) {
+    await read(i);
+    await read(0);
+    assert(kept.used > 0 && kept.used <= kept.limit);
+    assertEquals(known[0], i === 1 ? undefined : size);
+  }
+  for (const [i, isKept] of [[1, false], [count, true]] as const) {
+    await read(i);
+    assertEquals(known[i] !== undefined, isKept);
+  }
+});
+
+Deno.test("A file that is gone, or too large to keep, takes no memory", async () => {
+  const kept = memory();
+  const files = new SmallFileCache(undefined, kept);
+  await files.get("a", () => Promise.resolve(fileOf(10)));
+  assert(kept.used > 10);
+  await files.get("a", () => Promise.resolve(undefined));
+  assertEquals(kept.used, 0);
+  await files.get("a", () => Promise.resolve(fileOf(kept.limit)));
+  assertEquals(kept.used, 0);
+});
+
+Deno.test("After a commit the record of a file is read again, and its bytes only if they changed", async () => {
   await withFolder(async (folder) => {
     const database = await openDatabase(folder);
-    const kept = memory();
-    const files = new SmallFileCache(database.changes, kept);
-    const size = 64 * 1024;
-    for (let i = 0; i < 2 * kept.limit / size; i++) {
-      await files.get(`${i}`, () => Promise.resolve(fileOf(size)));
-      assert(kept.used > 0 && kept.used <= kept.limit);
-    }
-    const none = memory();
-    await new SmallFileCache(undefined, none).get("a", () => Promise.resolve(fileOf(1)));
-    assertEquals(none.used, 0);
-    await database.close();
+    const bench = benchOn(database);
+    await bench.store.projects.create(DRIVE.project, undefined);
+    const contents: boolean[] = [];
+    const getReferenced = database.reads.getReferenced.bind(database.reads);
+    database.reads.getReferenced = async <T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>) => {
+      const found = await getReferenced<T, R>(key, referenceOf);
+      contents.push(found[1] !== undefined);
+      return found;
+    };
+    await put(bench, "a", bytes(100));
+    assertEquals(await read(bench, "a"), bytes(100));
+    await put(bench, "b", bytes(100));
+    assertEquals(await read(bench, "a"), bytes(100));
+    assertEquals(contents, [true, false]);
+    await put(bench, "a", bytes(100, 1));
+    assertEquals(await read(bench, "a"), bytes(100, 1));
+    assertEquals(contents, [true, false, true]);
+    await bench.store.close();
   });
 });
 
-Deno.test("A file that was read while the store changed is not cached", async () => {
+Deno.test("A file that was read while the store changed is read again", async () => {
   let state = 1;
   const cache = new SmallFileCache({ state: () => state } as unknown as ChangeProbe, memory());
   const { promise, resolve } = Promise.withResolvers<FoundFile>();
