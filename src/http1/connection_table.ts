@@ -94,8 +94,13 @@ export class ConnectionTable {
     return this.#connections.size;
   }
 
-  /** Limits sockets to the descriptors that are left after `RESERVED_DESCRIPTORS`. */
-  limitDescriptors(descriptors: number): void {
+  /**
+   * Limits sockets to the descriptors that are left after `RESERVED_DESCRIPTORS`.
+   *
+   * @param free Descriptors that are free besides those of the sockets that are open now.
+   */
+  limitDescriptors(free: number): void {
+    const descriptors = free + this.size + this.#otherSockets;
     this.#maxSockets = Math.max(descriptors - RESERVED_DESCRIPTORS, MIN_SOCKETS);
   }
 

@@ -128,6 +128,17 @@ Deno.test("A removed connection frees its place", () => {
   addAll(connections, "a", "a");
 });
 
+Deno.test("Connections that are open when free descriptors are counted add to the limit", () => {
+  const connections = table({ max: 1000, maxPerNetwork: 1000 });
+  const early = addAll(connections, ...Array.from({ length: 10 }, () => "a"));
+  connections.addSocket();
+  connections.limitDescriptors(RESERVED_DESCRIPTORS + 20);
+  const all = [...early, ...addAll(connections, ...Array.from({ length: 20 }, () => "a"))];
+  assertEquals(closed(all).filter(Boolean).length, 0);
+  addAll(connections, "b");
+  assertEquals(closed(all).filter(Boolean).length, 1);
+});
+
 Deno.test("Scarce descriptors limit connections, including those to applications", () => {
   const connections = table({ max: 1000, maxPerNetwork: 1000 });
   connections.limitDescriptors(RESERVED_DESCRIPTORS + 20);

@@ -1,3 +1,4 @@
+import { delay } from "@std/async/delay";
 import process from "node:process";
 import { MIB } from "../../rules/units.ts";
 import { defaultMemoryBudget, MemoryBudget } from "../../store/engine/memory_budget.ts";
@@ -33,15 +34,21 @@ export const WANTED_DESCRIPTORS = 4096;
 /** The same with TLS, where each connection takes two more. */
 export const WANTED_TLS_DESCRIPTORS = 8192;
 
+/** Descriptors that are opened without a pause. Linux stops a process for some 15 ms where it enlarges their table. */
+const OPENED_AT_ONCE = 64;
+
 /**
  * Returns how many more files and connections the process can open, measured by opening them; `undefined` if at least as
- * many as wanted, or unknown. The program has no permission to read the limit itself.
+ * many as wanted, or unknown. The program has no permission to read the limit itself. Other work goes on meanwhile.
  */
-export function freeDescriptors(wanted: number): number | undefined {
+export async function freeDescriptors(wanted: number): Promise<number | undefined> {
   if (Deno.build.os === "windows") return undefined;
   const opened: Deno.FsFile[] = [];
   try {
-    while (opened.length < wanted) opened.push(Deno.openSync("/dev/null"));
+    while (opened.length < wanted) {
+      for (let i = 0; i < OPENED_AT_ONCE; i++) opened.push(Deno.openSync("/dev/null"));
+      await delay(0);
+    }
     return undefined;
   } catch (error) {
     return isTooMany(error) ? opened.length : undefined;

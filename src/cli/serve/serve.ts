@@ -290,7 +290,7 @@ async function run(
     ),
   });
   const wanted = certificates === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS;
-  limitConnections(connections, wanted);
+  limitConnections(connections, wanted).catch(observation.onError);
   store.sweeper.start();
   store.scrub.start();
   backups?.start();
@@ -351,8 +351,8 @@ async function fileWarnings(
 }
 
 /** Limits connections if file descriptors are few, with a warning. */
-function limitConnections(connections: ConnectionTable, wanted: number): void {
-  const free = freeDescriptors(wanted);
+async function limitConnections(connections: ConnectionTable, wanted: number): Promise<void> {
+  const free = await freeDescriptors(wanted);
   if (free === undefined) return;
   connections.limitDescriptors(free);
   printError(`${lowDescriptorsText(free, wanted)}\n`);
