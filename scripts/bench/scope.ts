@@ -100,8 +100,8 @@ export interface Listening {
   origin: string;
   /** What it printed up to then. */
   output: string;
-  /** Milliseconds from its start to the line with its address. */
-  took: number;
+  /** When it was started, by `performance.now()`. */
+  startedAt: number;
 }
 
 export interface CommandLine {
@@ -144,7 +144,7 @@ export async function startListening(
   scope: Scope,
   { args, env = {}, cwd }: CommandLine,
 ): Promise<Listening> {
-  const started = performance.now();
+  const startedAt = performance.now();
   const process = scope.spawn(Deno.execPath(), {
     args: [...args],
     env,
@@ -153,7 +153,7 @@ export async function startListening(
     stderr: "inherit",
   });
   const ready = await readUntilReady(process.stdout);
-  return { process, ...ready, took: performance.now() - started };
+  return { process, ...ready, startedAt };
 }
 
 /** What a Deno program of the benchmark is run with. */

@@ -113,9 +113,9 @@ export class Server {
     if (response.status !== status) throw new Error(`${url} answered ${response.status}: ${text}`);
   }
 
-  /** Milliseconds from the start of the process to the ready line. */
-  get startTime(): number {
-    return this.#listening.took;
+  /** Milliseconds since the start of the process. */
+  get age(): number {
+    return performance.now() - this.#listening.startedAt;
   }
 
   /** A request to a drive. @throws where it is answered with another status. */
