@@ -190,16 +190,17 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     "src/store/files/small_file_cache.ts",
     ["src/store/files/small_file_cache_test.ts"],
     [
+      { find: "cached?.state === state;", replace: "cached !== undefined;" },
       {
-        find: "if (state === undefined || state !== this.#state) this.#clear();",
-        replace: "if (state === undefined) this.#clear();",
+        find: "if (this.#recentBytes + bytes > limit) this.#beginGeneration();\n",
+        replace: "",
       },
-      {
-        find: "state !== undefined && state === this.#state) this.#keep",
-        replace: "state !== undefined) this.#keep",
-      },
+      { find: "if (isCurrent && !this.#recent.has(id)) this.#keep(id, cached);", replace: "" },
     ],
   ),
+  ...mutantsOf("src/store/files/file_reader.ts", ["src/store/files/small_file_cache_test.ts"], [
+    { find: " && bytesVersion(record) === bytesVersion(known.record)", replace: "" },
+  ]),
   ...mutantsOf("src/store/bytes/versions.ts", ["src/store/bytes/versions_test.ts"], [
     { find: "if (!isHeld) return;", replace: "void isHeld;" },
     { find: "if (left === 0)", replace: "if (left >= 0)" },

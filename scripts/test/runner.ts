@@ -38,8 +38,11 @@ export async function runTests(run: TestRun): Promise<number> {
   }
 }
 
-/** How the names of files end whose tests take many seconds of computing: `deno task test:slow` runs them. */
+/** How the names of files end whose tests take many seconds of computing. */
 const SLOW = "_slow_test.ts";
+
+/** Folders in `tests/` whose tests start hundreds of processes. */
+const SLOW_FOLDERS = ["cli", "server"];
 
 /**
  * The test files in some files and folders; without them, all of the project but those of other tasks. Black-box tests,
@@ -53,18 +56,26 @@ export async function testFiles(places: readonly string[]): Promise<string[]> {
     else files.push(...(await filesBelow(ROOT, path)).filter(isTest));
   }
   if (places.length > 0) return files;
-  return files.filter((file) => !isOfOtherTask(file) && !file.endsWith(SLOW));
+  return files.filter((file) => !isOfOtherTask(file) && !isSlow(file));
 }
 
-/** The test files that take long. */
+/** The test files that take long, for `deno task test:slow`. */
 export async function slowTests(): Promise<string[]> {
   const files = await testFiles(["tests", "scripts", "src"]);
-  return files.filter((file) => file.endsWith(SLOW));
+  return files.filter((file) => !isOfOtherTask(file) && isSlow(file));
+}
+
+function isSlow(file: string): boolean {
+  return file.endsWith(SLOW) || isIn(file, SLOW_FOLDERS);
 }
 
 function isOfOtherTask(file: string): boolean {
-  const others = OTHER_TASKS.map((folder) => `tests/${folder}/`);
-  return others.some((folder) => file.startsWith(folder));
+  return isIn(file, OTHER_TASKS);
+}
+
+/** @param folders Folders in `tests/`. */
+function isIn(file: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => file.startsWith(`tests/${folder}/`));
 }
 
 /** The black-box tests that need no other program. */

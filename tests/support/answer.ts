@@ -1,5 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 
+/** Bytes of an answer that a failed expectation shows. */
+const EXCERPT = 500;
+
 /** An answer that was read to its end, so that no test has to remember to consume a body. */
 export class Answer {
   constructor(
@@ -14,11 +17,11 @@ export class Answer {
   }
 
   get text(): string {
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.bytes);
+    return decode(this.bytes);
   }
 
   get json(): unknown {
-    assertEquals(this.headers.get("Content-Type"), "application/json", this.text);
+    assertEquals(this.headers.get("Content-Type"), "application/json", this.excerpt);
     return JSON.parse(this.text);
   }
 
@@ -45,7 +48,12 @@ export class Answer {
     return this;
   }
 
+  /** Decoding all of a large answer for each expectation would take longer than the request. */
   private get excerpt(): string {
-    return this.text.slice(0, 500);
+    return decode(this.bytes.subarray(0, EXCERPT));
   }
+}
+
+function decode(bytes: Uint8Array<ArrayBuffer>): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

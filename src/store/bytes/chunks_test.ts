@@ -4,7 +4,9 @@ import { chunkCount, cutIntoChunks } from "./chunks.ts";
 
 /** Returns bytes that differ at every position that a defect could take them from. */
 function bytesOf(size: number): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
+  const all = new Uint8Array(size);
+  for (let i = 0; i < size; i++) all[i] = (i * 31 + (i >> 8)) % 251;
+  return all;
 }
 
 async function* piecesOf(sizes: readonly number[]): AsyncGenerator<Uint8Array> {

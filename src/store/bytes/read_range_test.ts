@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { equals } from "@std/bytes/equals";
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
@@ -25,7 +26,9 @@ const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
 type Bytes = Uint8Array<ArrayBuffer>;
 
 function bytesOf(size: number): Bytes {
-  return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
+  const all = new Uint8Array(size);
+  for (let i = 0; i < size; i++) all[i] = (i * 31 + (i >> 8)) % 251;
+  return all;
 }
 
 /** Pieces that a reader may have in memory, so that batches have different sizes. */
@@ -112,9 +115,7 @@ async function assertRanges(
     for (const end of within.filter((at) => at > start)) {
       const found = await read(kv, record, { start, end });
       const wanted = bytes.subarray(start, end);
-      const same = found.byteLength === wanted.byteLength &&
-        found.every((byte, i) => byte === wanted[i]);
-      assert(same, `${start} to ${end}`);
+      assert(equals(found, wanted), `${start} to ${end}`);
     }
   }
 }

@@ -15,7 +15,10 @@ export function place(name: string): Place {
 
 /** Returns bytes that differ from those of another seed. */
 export function bytes(size: number, seed = 1): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8) * 7 + seed * 101) & 0xff);
+  // A loop takes a twentieth of the time of `Uint8Array.from`, which was a third of that of some test files.
+  const all = new Uint8Array(size);
+  for (let i = 0; i < size; i++) all[i] = i * 31 + (i >> 8) * 7 + seed * 101;
+  return all;
 }
 
 /** Yields a body in pieces of an awkward length. */

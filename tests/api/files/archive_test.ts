@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Answer } from "../../support/answer.ts";
-import { MIB, patternBytes, PIECE, utf8 } from "../../support/bytes.ts";
+import { assertSameBytes, MIB, patternBytes, PIECE, utf8 } from "../../support/bytes.ts";
 import { type Drive, uploadParts } from "../../support/drive.ts";
 import { AWKWARD_NAMES } from "../../support/names.ts";
 import { addCases, type Case, suite } from "../../support/suite.ts";
@@ -38,8 +38,8 @@ test("An archive has the bytes of every file, of any size.", async (drive) => {
   assertEquals(entries.map(({ path }) => path), await drive.names());
   for (const { path, bytes } of entries) {
     const expected = files.get(path);
-    assert(expected !== undefined && bytes.length === expected.length, path);
-    assert(bytes.every((byte, i) => byte === expected[i]), path);
+    assert(expected !== undefined, path);
+    assertSameBytes(bytes, expected, path);
   }
 });
 
