@@ -1,3 +1,6 @@
+/** How long a process may take to end before it is killed, in milliseconds. */
+const TERM_PATIENCE = 5000;
+
 /** The processes and the temporary folder of a piece of work. All of it is gone when the scope is closed. */
 export class Scope implements AsyncDisposable {
   readonly folder: string;
@@ -30,7 +33,7 @@ export class Scope implements AsyncDisposable {
     return await Deno.makeTempDir({ dir: this.folder });
   }
 
-  /** Starts a process. It is killed with the scope if it runs still. */
+  /** Starts a process. It ends with the scope if it runs still. */
   spawn(command: string, options: Deno.CommandOptions): Deno.ChildProcess {
     if (this.#closing !== undefined) throw new Error(`Cannot start ${command}: the run is ending`);
     const child = new Deno.Command(command, { stdin: "null", ...options }).spawn();
@@ -74,14 +77,21 @@ export class Scope implements AsyncDisposable {
   }
 }
 
+/** Ends a process as an operator does. After a killed server, the next one on its store reads without a memory map. */
 async function endNow(child: Deno.ChildProcess): Promise<void> {
+  send(child, "SIGTERM");
+  const timer = setTimeout(() => send(child, "SIGKILL"), TERM_PATIENCE);
+  await child.status;
+  clearTimeout(timer);
+}
+
+function send(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
-    child.kill("SIGKILL");
+    child.kill(signal);
   } catch (error) {
     // It had ended by itself.
     if (!(error instanceof TypeError)) throw error;
   }
-  await child.status;
 }
 
 /** Leaves no process and no folder behind on Ctrl-C. */

@@ -16,7 +16,7 @@ Deno.test("A scope ends its processes and removes its folder", async () => {
     return Promise.resolve();
   });
   await scope[Symbol.asyncDispose]();
-  assertEquals((await child.status).signal, "SIGKILL");
+  assertEquals((await child.status).signal, "SIGTERM");
   assertEquals(cleaned, true);
   await assertRejects(() => Deno.stat(scope.folder), Deno.errors.NotFound);
   assertThrows(() => scope.spawn(Deno.execPath(), {}), Error, "the run is ending");
