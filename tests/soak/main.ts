@@ -58,6 +58,7 @@ async function soak(minutes: number): Promise<boolean> {
     const args = ["--backup-dir", folder.at("backups"), "--every", "1m", "--keep", "2"];
     await using server = await TestServer.start({ ...ADMINISTERED, data, args });
     const monitor = new Monitor(server, (await Project.make(server)).drive("probe"));
+    await monitor.settled(MOST_DESCRIPTORS);
     const before = await monitor.sample();
     const end = performance.now() + minutes * MINUTE;
     ledgers = await runLoad({ server, folder, monitor, verdict, random, end });

@@ -17,6 +17,10 @@ export interface Sample {
 /** Time between two samples, in milliseconds. */
 const SAMPLE_INTERVAL = 5000;
 const PROBE_INTERVAL = 100;
+/** Looks in a row, one each `PROBE_INTERVAL`, that find few descriptors after the start. */
+const QUIET_LOOKS = 10;
+/** The longest time until then, in milliseconds. */
+const START_TIME = 30_000;
 
 /** Watches a server from outside: memory, descriptors, disk, and how long a small request takes. */
 export class Monitor {
@@ -26,6 +30,19 @@ export class Monitor {
   readonly #began = performance.now();
 
   constructor(private readonly server: TestServer, private readonly drive: Drive) {}
+
+  /**
+   * Waits until few descriptors are open for a second. At its start the server measures how many it can open, by opening
+   * them, which takes 0.2 seconds and may begin a little later.
+   */
+  async settled(most: number): Promise<void> {
+    const end = performance.now() + START_TIME;
+    for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
+      if (await countEntries(`/proc/${this.server.process.pid}/fd`) > most) quiet = -1;
+      if (performance.now() > end) throw new Error("The server keeps too many descriptors open.");
+      await delay(PROBE_INTERVAL);
+    }
+  }
 
   async sample(): Promise<Sample> {
     const { pid } = this.server.process;
