@@ -13,7 +13,8 @@ const HELP = `Usage: deno task test [OPTIONS] [FILE_OR_FOLDER ...] [-- OPTIONS O
 Runs each test file in a process of its own and prints one line for it; a file that fails is followed by its whole output.
 Without a file or folder: all tests that need nothing but Deno and take seconds.
 
-  --slow            the files named *_slow_test.ts, tests/cli and tests/server, which the task "test" leaves out
+  --slow            the files named *_slow_test.ts, tests/cli, tests/server, and the tests of the store with lost answers to
+                    commits, which the task "test" leaves out
   --jobs N          how many files run at the same time (two more than the machine has cores)
   --on-disk         make temporary folders on a disk, also where /dev/shm has room
   --time-limit S    seconds after which a file is ended (600)
@@ -21,10 +22,16 @@ Without a file or folder: all tests that need nothing but Deno and take seconds.
   -h, --help        print this
 `;
 
-/** The servers of the quick tests collect garbage less often, which saves a fifth of their time. Those of others measure memory. */
-const FEWER_COLLECTIONS = {
+/** What the quick tests leave out or do less often. */
+const QUICK = {
+  // Tests of the store run on a file only.
+  KVDRIVE_TEST_QUICK: "1",
+  // Servers collect garbage less often, which saves a fifth of the time. Slow tests measure memory.
   DENO_V8_FLAGS: "--min-semi-space-size=16,--max-semi-space-size=64",
 };
+
+/** The tests of the store that the quick tests leave out. */
+const LOST_ANSWERS = "--filter=(lost answers)";
 
 interface Options {
   places: string[];
@@ -47,7 +54,13 @@ async function main(args: string[]): Promise<number> {
   }
   await bundleDashboard(BUNDLE);
   const isQuick = !options.isSlow && options.places.length === 0;
-  return await runTests({ ...options, files, env: isQuick ? FEWER_COLLECTIONS : {} });
+  const status = await runTests({ ...options, files, env: isQuick ? QUICK : {} });
+  return options.isSlow ? await runLostAnswers(options) || status : status;
+}
+
+async function runLostAnswers(options: Options): Promise<number> {
+  const files = await testFiles(["src/store", "src/api"]);
+  return await runTests({ ...options, files, args: [...options.args, LOST_ANSWERS] });
 }
 
 function readOptions(args: string[]): Options | number {

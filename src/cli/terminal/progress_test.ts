@@ -133,10 +133,11 @@ Deno.test("Without a screen only printing has an effect", () => {
 Deno.test("No line is wider than the terminal", () => {
   const labels = ["", "a", "日本語の長いファイル名".repeat(9), "\x1b[31m\n", "👩‍👩‍👧".repeat(40)];
   const totals = [undefined, 0, 5, 1e15];
+  const widths = [...Array(45).keys(), 79, 80, 130];
   for (const label of labels) {
     for (const total of totals) {
       for (const rate of [undefined, 0, 12.5, 1e12]) {
-        for (let columns = 0; columns <= 130; columns++) {
+        for (const columns of widths) {
           const progress = { label, done: 5, unit: "bytes", ...(total !== undefined && { total }) };
           const line = progressLine(progress, rate, columns);
           assert(textWidth(line) <= columns, `${columns}: ${line}`);

@@ -124,19 +124,26 @@ const remote: Backend = {
   },
 };
 
+const file: Backend = {
+  name: "file",
+  use: async (work) =>
+    await withFolder(async (folder) =>
+      await useDatabase(await openDatabase(folder, "mapped"), work)
+    ),
+};
+
+const lostAnswers: Backend = {
+  name: "lost answers",
+  use: async (work) => await useDatabase(await openForgetfulDatabase(), work),
+};
+
+/** The quick tests use a store in a file only; `deno task test:slow` runs them with lost answers. */
+const IS_QUICK = Deno.env.get("KVDRIVE_TEST_QUICK") === "1";
+
 /** Every kind of store that kvdrive runs on. All pass the same tests. */
 export const BACKENDS: readonly Backend[] = [
-  {
-    name: "file",
-    use: async (work) =>
-      await withFolder(async (folder) =>
-        await useDatabase(await openDatabase(folder, "mapped"), work)
-      ),
-  },
-  {
-    name: "lost answers",
-    use: async (work) => await useDatabase(await openForgetfulDatabase(), work),
-  },
+  file,
+  ...(IS_QUICK ? [] : [lostAnswers]),
   ...(SHARED === undefined ? [] : [remote]),
 ];
 
