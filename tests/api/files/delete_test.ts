@@ -118,7 +118,7 @@ test("A thousand of the longest names may all be written as escapes.", async (dr
 
 test("A thousand names in the query are deleted at once.", async (drive) => {
   const names = Array.from({ length: 1_000 }, (_, i) => `${i}`);
-  await drive.putAll(names);
+  await drive.fill(names);
   const answer = (await drive.send("DELETE", inQuery(names))).expect(200);
   assertEquals(answer.json, { deleted: names, failed: [] });
   assertEquals(await drive.usage(), { files: 0, bytes: 0 });

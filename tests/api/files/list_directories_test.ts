@@ -76,7 +76,7 @@ test("There is no further page after a directory that comes last.", async (drive
 });
 
 test("A directory of many files is one name.", async (drive) => {
-  await drive.putAll(Array.from({ length: 1_100 }, (_, i) => `many/${i}`));
+  await drive.fill(Array.from({ length: 1_100 }, (_, i) => `many/${i}`));
   await drive.putAll(["a", "z"]);
   assertEquals(await level(drive), { names: ["a", "many/", "z"] });
   const page = { names: ["a", "many/"], paging: { size: 2, last: "many/" } };
@@ -86,7 +86,7 @@ test("A directory of many files is one name.", async (drive) => {
 
 test("More than 1000 directories are paged, too.", async (drive) => {
   const names = Array.from({ length: 1_001 }, (_, i) => `d${String(i).padStart(4, "0")}/`);
-  await drive.putAll(names.map((directory) => `${directory}file`));
+  await drive.fill(names.map((directory) => `${directory}file`));
   const page = { names: names.slice(0, 1_000), paging: { size: 1_000, last: "d0999/" } };
   assertEquals(await level(drive), page);
   assertEquals(await level(drive, { last: "d0999/" }), { names: ["d1000/"] });

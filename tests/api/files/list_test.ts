@@ -118,7 +118,7 @@ test("A walk continues after its last name was deleted.", async (drive) => {
 // "Defaults to 1000." – "above 1000 it counts as 1000"
 test("A page has at most 1000 names, with any limit.", async (drive) => {
   const names = Array.from({ length: 1_001 }, (_, i) => `n${String(i).padStart(4, "0")}`);
-  await drive.putAll(names);
+  await drive.fill(names);
   const page = { names: names.slice(0, 1_000), paging: { size: 1_000, last: "n0999" } };
   for (const parameters of [{}, { limit: 1_000 }, { limit: 1_001 }, { limit: 5_000 }]) {
     assertEquals(await drive.list(parameters), page);

@@ -94,7 +94,7 @@ test("Pages end with paging as long as names remain to be looked at.", async (dr
 });
 
 test("A search of many names returns pages of at most 1000.", async (drive) => {
-  await drive.putAll(Array.from({ length: 1_300 }, (_, i) => `File ${i % 7}/${i}`));
+  await drive.fill(Array.from({ length: 1_300 }, (_, i) => `File ${i % 7}/${i}`));
   const page = await drive.list({ contains: "file" });
   assertEquals([page.names.length, page.paging?.size], [1_000, 1_000]);
   assertEquals((await walk(drive, { contains: "FILE" })).length, 1_300);
