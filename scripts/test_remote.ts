@@ -40,7 +40,7 @@ const LEFT_OUT = new Map([
   ["tests/cli/export_import_slow_test.ts", "the same"],
   ["tests/cli/progress_bar_slow_test.ts", "is about the terminal"],
   ["tests/server/deploy_test.ts", "starts the program on a store of its own"],
-  ["tests/gate/deploy_test.ts", "the same"],
+  ["tests/gate/deploy_slow_test.ts", "the same"],
   ["tests/api/openapi_test.ts", "is about the description"],
   ["tests/api/api_coverage_test.ts", "is about the tests themselves"],
   ["tests/docs_test.ts", "is about the documentation"],
