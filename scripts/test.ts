@@ -13,8 +13,8 @@ const HELP = `Usage: deno task test [OPTIONS] [FILE_OR_FOLDER ...] [-- OPTIONS O
 Runs each test file in a process of its own and prints one line for it; a file that fails is followed by its whole output.
 Without a file or folder: all tests that need nothing but Deno and take seconds.
 
-  --slow            the files named *_slow_test.ts, tests/cli, tests/server, and the tests of the store with lost answers to
-                    commits, which the task "test" leaves out
+  --slow            what the task "test" leaves out: *_slow_test.ts, tests/cli, tests/server, tests/store, and the tests of
+                    src/ on a store that loses answers to commits
   --jobs N          how many files run at the same time (two more than the machine has cores)
   --on-disk         make temporary folders on a disk, also where /dev/shm has room
   --time-limit S    seconds after which a file is ended (600)

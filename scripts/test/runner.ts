@@ -42,7 +42,7 @@ export async function runTests(run: TestRun): Promise<number> {
 const SLOW = "_slow_test.ts";
 
 /** Folders in `tests/` whose tests start hundreds of processes. */
-const SLOW_FOLDERS = ["cli", "server"];
+const SLOW_FOLDERS = ["cli", "server", "store"];
 
 /**
  * The test files in some files and folders; without them, all of the project but those of other tasks. Black-box tests,
