@@ -37,9 +37,8 @@ export async function bundleDashboard(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   const temporary = await Deno.makeTempDir({ dir: dirname(folder), prefix: ".building-" });
   try {
-    await Promise.all(
-      Object.entries(BUNDLES).map(([name, entry]) => bundle(entry, join(temporary, name))),
-    );
+    // One after the other: in a new cache, processes side by side install esbuild over each other, and fail.
+    for (const [name, entry] of Object.entries(BUNDLES)) await bundle(entry, join(temporary, name));
     for (const path of COPIES) {
       await Deno.copyFile(join(SOURCES, path), join(temporary, nameOf(path)));
     }

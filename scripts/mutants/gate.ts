@@ -31,7 +31,7 @@ export const GATE_MUTANTS: readonly Mutant[] = [
         "framing === undefined || NO_BODY === undefined || connection.length < 0) return false;",
     },
     {
-      find: "const wait = wrongKeys.record(client.address);",
+      find: "const wait = sentKey ? wrongKeys.record(client.address) : undefined;",
       replace: 'const wait = client.address === "" ? wrongKeys.record(client.address) : undefined;',
       tests: ["tests/gate/limits_test.ts", "tests/gate/callers_test.ts"],
     },
@@ -103,7 +103,8 @@ export const GATE_MUTANTS: readonly Mutant[] = [
       find: "if (trusted === undefined || !trusted.has(address)) return peer;",
       replace: "if (trusted === undefined) return peer;",
     },
-    { find: '"x-api-key",\n]);', replace: "]);" },
+    { find: '"x-api-key",\n  "x-request-id",\n]);', replace: '"x-request-id",\n]);' },
+    { find: '"x-request-id",\n]);', replace: "]);" },
     {
       find: "HOP_BY_HOP.has(lower) || connection.length > 0 && connection.includes(lower)",
       replace: "HOP_BY_HOP.has(lower) || connection.length < 0",

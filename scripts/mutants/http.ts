@@ -47,7 +47,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       find: "compareNames(directory, query.last) <= 0",
       replace: "compareNames(directory, query.last) < 0",
     },
-    { find: "isBehind || entries.length === 0", replace: "isBehind || entries.length > 1" },
+    { find: "entries.length > 0 ||", replace: "entries.length > 1 ||" },
     {
       find: "store.list({ ...query, prefix }, {",
       replace: "store.list({ ...query, prefix: query.prefix }, {",

@@ -53,7 +53,7 @@ export const RULES_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/rules/payloads.ts", ["src/rules/payloads_test.ts"], [
     { find: "size < MIN_PART", replace: "size <= MIN_PART" },
-    { find: "if (missing.length > 0) {", replace: "if (missing.length > 1) {" },
+    { find: "if (missing.length === 0)", replace: "if (missing.length <= 1)" },
   ]),
   ...mutantsOf("src/rules/secrets.ts", ["src/rules/secrets_test.ts"], [
     {

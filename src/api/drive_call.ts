@@ -246,6 +246,6 @@ export function itemFailure(
   { onError }: Pick<Deps, "onError">,
 ): string {
   const { status, cause, message } = toHttpError(error);
-  if (status >= 500) onError(cause ?? error, requestId);
+  if (status >= 500 && cause !== undefined) onError(cause, requestId);
   return message;
 }

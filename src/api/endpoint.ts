@@ -1,5 +1,6 @@
 import type { MetricsPage } from "../http/metrics/metrics_page.ts";
 import type { UpstreamRules } from "../http/network/upstream_rules.ts";
+import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import type { RequestContext, RequestKind } from "../http/request_context.ts";
 import type { StaticFiles } from "../http/responses/static_files.ts";
 import type { ServerParts } from "../http/server_parts.ts";
@@ -56,6 +57,8 @@ export interface Deps extends ServerParts {
   gate: GateAddress | undefined;
   /** Where links are served. */
   share: ShareAddress;
+  /** Wrong passwords of links. They count as wrong keys, too, but wrong keys delay no right password. */
+  wrongPasswords: WrongKeyLimiter;
   /** Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off. */
   s3: (origin: string) => string | undefined;
   /** The host names that applications may have. */

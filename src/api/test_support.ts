@@ -1,4 +1,5 @@
 import { AllowedUpstreams, UpstreamRules } from "../http/network/upstream_rules.ts";
+import { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import { Query } from "../http/request_target.ts";
 import { StaticFiles } from "../http/responses/static_files.ts";
 import { someContext, testParts } from "../http/test_support.ts";
@@ -26,6 +27,7 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
     },
     gate: undefined,
     share: { publicUrl: undefined, host: undefined },
+    wrongPasswords: new WrongKeyLimiter(),
     s3: () => undefined,
     hosts: await HostRules.load({ own: [], gate: [] }),
     upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),

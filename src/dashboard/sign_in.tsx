@@ -14,10 +14,18 @@ function main(): void {
   createTheme(localStorage);
   const enter = async () => {
     render(null, page);
-    await import(rest);
+    try {
+      await import(rest);
+    } catch {
+      // The server was updated meanwhile: the page of the session names the present files.
+      location.reload();
+    }
   };
-  session.current.subscribe((current) => {
-    if (current !== null) void enter();
+  // Once: a session that was asked for earlier may be found only after the sign-in.
+  const stop = session.current.subscribe((current) => {
+    if (current === null) return;
+    stop();
+    void enter();
   });
   render(<SignIn session={session} />, page);
   // A visit through a link of another site comes without the cookie.

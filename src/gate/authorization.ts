@@ -1,4 +1,4 @@
-import { errors } from "../http/http_error.ts";
+import { errors, type HttpError } from "../http/http_error.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { NO_BODY } from "../http1/body.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
@@ -215,19 +215,19 @@ function refusal(
   client: ClientInfo,
   sentKey: boolean,
 ): GateResponse {
-  if (sentKey) {
-    const wait = wrongKeys.record(client.address);
-    const error = wait === undefined ? errors.unknownAppKey() : errors.tooManyWrongKeys(wait);
-    // Browsers do not send keys, so that this client gets JSON even if it accepts HTML.
-    return errorResponse(error);
-  }
-  const isCrossOrigin = !mayUseSession(head, client.host) &&
-    sessionTokens(head.headers, SESSION_NAMES).length > 0;
-  const error = isCrossOrigin ? errors.crossOriginSession() : errors.missingAppKey();
-  const response = errorResponse(error);
+  const wait = sentKey ? wrongKeys.record(client.address) : undefined;
+  if (wait !== undefined) return errorResponse(errors.tooManyWrongKeys(wait));
+  const response = errorResponse(sentKey ? errors.unknownAppKey() : missingKey(head, client));
   if (!isNavigation(head)) return response;
   const challenge = { "WWW-Authenticate": response.headers["WWW-Authenticate"] ?? "" };
   return signInPage(response.status, signInFormFor(route, head.target), challenge);
+}
+
+/** The error of a request without a key. Its session may not count. */
+function missingKey(head: RequestHead, client: ClientInfo): HttpError {
+  const isCrossOrigin = !mayUseSession(head, client.host) &&
+    sessionTokens(head.headers, SESSION_NAMES).length > 0;
+  return isCrossOrigin ? errors.crossOriginSession() : errors.missingAppKey();
 }
 
 function queryOf(target: string): string {

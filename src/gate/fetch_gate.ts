@@ -75,9 +75,9 @@ export class FetchGate {
     } catch (error) {
       const httpError = toHttpError(error);
       if (httpError.status >= 500 && httpError.cause !== undefined) {
-        this.#deps.onError(httpError.cause);
+        this.#deps.onError(httpError.cause, context.id);
       }
-      return toResponse(errorResponse(httpError, headOf(request)), request);
+      return toResponse(errorResponse(httpError, headOf(request)), request, context);
     }
   }
 
@@ -89,7 +89,7 @@ export class FetchGate {
     const head = headOf(request);
     const readBody = (limit: number) => readText(request, limit);
     const authorized = await authorizeRequest(this.#gate, head, peer, { readBody, context });
-    if ("status" in authorized) return toResponse(authorized, request);
+    if ("status" in authorized) return toResponse(authorized, request, context);
     if (UNSUPPORTED_METHODS.has(head.method)) {
       throw errors.badMessage(501, "its method is not supported here");
     }
@@ -121,7 +121,7 @@ export class FetchGate {
     try {
       const response = await fetch(`${isSecure ? "https" : "http"}://${authority}${target}`, {
         method: head.method,
-        headers: upstreamHeaders(head, authorized),
+        headers: upstreamHeaders(head, authorized, context),
         body: request.body,
         redirect: "manual",
         signal: aborting.signal,
@@ -187,6 +187,7 @@ function headOf({ method, url, headers: platformHeaders, body }: Request): Reque
 function upstreamHeaders(
   head: RequestHead,
   { client, access, route: { prefix } }: AuthorizedRequest,
+  { id }: RequestContext,
 ): Headers {
   const headers = new Headers();
   const isPreflight = access.caller === "preflight";
@@ -195,7 +196,9 @@ function upstreamHeaders(
     if (value !== undefined) headers.append(header.name, value);
   }
   const keyName = access.caller === "key" ? access.keyName : undefined;
-  for (const [name, value] of gateHeaders({ client, prefix, keyName })) headers.set(name, value);
+  for (const [name, value] of gateHeaders({ client, id, prefix, keyName })) {
+    headers.set(name, value);
+  }
   // `fetch` would decompress the response.
   headers.set("Accept-Encoding", "identity");
   return headers;
@@ -213,6 +216,7 @@ function forwardedResponse(
   for (const [lower, value] of response.headers) {
     if (reachesClient({ lower, value }, options)) headers.append(lower, value);
   }
+  if (!headers.has("x-request-id")) headers.set("X-Request-Id", context.id);
   const { status, statusText } = response;
   if (response.body === null || BODILESS.has(status)) {
     stop();
@@ -253,7 +257,11 @@ function observed(
   }, { highWaterMark: 0 });
 }
 
-function toResponse({ status, headers, body }: GateResponse, request: Request): Response {
+function toResponse(
+  { status, headers, body }: GateResponse,
+  request: Request,
+  { id }: RequestContext,
+): Response {
   const hasBody = body !== "" && request.method !== "HEAD";
   return new Response(hasBody ? body : null, {
     status,
@@ -261,7 +269,7 @@ function toResponse({ status, headers, body }: GateResponse, request: Request): 
       ...headers,
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
-      "X-Request-Id": requestIdOf(request.headers),
+      "X-Request-Id": id,
     },
   });
 }

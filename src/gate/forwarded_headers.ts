@@ -34,6 +34,8 @@ export interface UpstreamRequest {
   /** The application's host and port. */
   authority: string;
   client: ClientInfo;
+  /** The id of the request, as in the log. */
+  id: string;
   /** The name of the application's key that authorized the request. */
   keyName: string | undefined;
   /** Whether this is a CORS preflight without a key. */
@@ -64,6 +66,7 @@ const REQUEST_DROPPED = new Set([
   "expect",
   "host",
   "x-api-key",
+  "x-request-id",
 ]);
 
 /**
@@ -73,7 +76,7 @@ const REQUEST_DROPPED = new Set([
  */
 const TRUSTED_BY_APPS = new RegExp(
   "^(?:" + [
-    "proxy",
+    "proxy(?:-.*)?",
     // The client's address.
     "forwarded|x-forwarded(?:-.*)?|x-real-(?:ip|port)|client-ip|x-client-ip|x-cluster-client-ip|true-client-ip",
     "cf-connecting-ip(?:v6)?|cf-pseudo-ipv4|fastly-client-ip|fly-client-ip|x-azure-clientip|x-appengine-user-ip",
@@ -149,9 +152,10 @@ export function serializeRequestHead(request: UpstreamRequest): string {
 
 /** Returns the headers that the gate adds to an upstream request. */
 export function gateHeaders(
-  { client, prefix, keyName }: Pick<UpstreamRequest, "client" | "prefix" | "keyName">,
+  { client, id, prefix, keyName }: Pick<UpstreamRequest, "client" | "id" | "prefix" | "keyName">,
 ): [string, string][] {
   const headers: [string, string][] = [
+    ["X-Request-Id", id],
     ["X-Forwarded-For", client.address],
     ["X-Forwarded-Proto", client.proto],
   ];
@@ -198,25 +202,34 @@ export function upgradesToWebSocket(headers: readonly Header[]): boolean {
 
 /**
  * Returns the head of a response for the client. The application's headers keep their order, spelling and repetition.
+ * `X-Request-Id` is added unless the application set it.
  *
- * @param framing Whether the body is sent in chunks, whether the connection closes after it, and whether browsers have to
- * use https only.
+ * @param options The id of the request, whether the body is sent in chunks, whether the connection closes after it, and
+ * whether browsers have to use https only.
  */
 export function serializeResponseHead(
   response: ResponseHead,
-  { chunked, closes, hsts = false }: { chunked: boolean; closes: boolean; hsts?: boolean },
+  { id, chunked, closes, hsts = false }: {
+    id: string;
+    chunked: boolean;
+    closes: boolean;
+    hsts?: boolean;
+  },
 ): string {
   const connection = headerTokens(response.headers, "connection");
   let text = `HTTP/1.1 ${response.status} ${response.reason}\r\n`;
   let hasLength = false;
+  let hasId = false;
   for (const { name, lower, value } of response.headers) {
     if (lower === "content-length") {
       // "A server MUST NOT send a Content-Length … with a status code of 1xx or 204" (RFC 9110, 8.6), nor repeat it.
       if (hasLength || response.status === 204) continue;
       hasLength = true;
     } else if (!reachesClient({ lower, value }, connection)) continue;
+    if (lower === "x-request-id") hasId = true;
     text += `${name}: ${value}\r\n`;
   }
+  if (!hasId) text += `X-Request-Id: ${id}\r\n`;
   if (hsts && joinedHeader(response.headers, HSTS_HEADER.toLowerCase()) === undefined) {
     text += `${HSTS_HEADER}: ${HSTS}\r\n`;
   }
@@ -225,14 +238,20 @@ export function serializeResponseHead(
   return `${text}\r\n`;
 }
 
-/** Returns the head of a response that changes the connection to WebSocket. */
-export function serializeUpgrade({ reason, headers }: ResponseHead): string {
+/**
+ * Returns the head of a response that changes the connection to WebSocket.
+ *
+ * @param id The id of the request, which is added unless the application set one.
+ */
+export function serializeUpgrade({ reason, headers }: ResponseHead, id: string): string {
   let text = `HTTP/1.1 101 ${reason}\r\n`;
+  let hasId = false;
   for (const { name, lower, value } of headers) {
-    if (lower !== "content-length" && reachesClient({ lower, value }, [])) {
-      text += `${name}: ${value}\r\n`;
-    }
+    if (lower === "content-length" || !reachesClient({ lower, value }, [])) continue;
+    if (lower === "x-request-id") hasId = true;
+    text += `${name}: ${value}\r\n`;
   }
+  if (!hasId) text += `X-Request-Id: ${id}\r\n`;
   return `${text}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
 }
 

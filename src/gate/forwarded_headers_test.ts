@@ -11,6 +11,7 @@ import {
 } from "./forwarded_headers.ts";
 
 const GATE_HEADERS = [
+  "X-Request-Id: r1",
   "X-Forwarded-For: 192.0.2.1",
   "X-Forwarded-Proto: http",
   "X-Forwarded-Host: gate:8001",
@@ -35,6 +36,7 @@ function forwarded(
     prefix,
     authority: "127.0.0.1:3000",
     client: { address: "192.0.2.1", proto: "http", host: "gate:8001" },
+    id: "r1",
     keyName,
     isPreflight,
     upgrades: isWebSocketRequest(head),
@@ -56,6 +58,8 @@ Deno.test("A client's headers keep their order, spelling and repetition", () => 
 /** Headers that applications trust. */
 const TRUSTED = [
   "Proxy",
+  "Proxy-Client-IP",
+  "Proxy-User",
   "Remote-User",
   "Remote-Groups",
   "X-Remote-User",
@@ -144,7 +148,8 @@ Deno.test("The application receives the name of the key", () => {
 Deno.test("Headers with names similar to dropped ones are kept", () => {
   const kept = [
     "X-Client-Version: 1",
-    "X-Request-Id: 1",
+    "X-Request: 1",
+    "X-Request-Id-Source: 1",
     "X-Authors: 1",
     "Remote: 1",
     "Proxied: 1",
@@ -154,6 +159,16 @@ Deno.test("Headers with names similar to dropped ones are kept", () => {
     "my_header: 1",
   ];
   assertEquals(forwarded(kept), [...kept, ...PATH_HEADERS]);
+});
+
+Deno.test("The application receives the id of the request once", () => {
+  for (const name of ["X-Request-Id", "x-request-ID", "X_Request_Id", "X.REQUEST-ID"]) {
+    assertEquals(forwarded([`${name}: r1`]), PATH_HEADERS, name);
+    assertEquals(forwarded([`${name}: r1`, `${name}: {other}`]), PATH_HEADERS, name);
+  }
+  assertEquals(forwarded(["Connection: X-Request-Id", "X-Request-Id: r1"]), PATH_HEADERS);
+  const options = { isPreflight: true, method: "OPTIONS" };
+  assertEquals(forwarded(["X-Request-Id: r1"], options), PATH_HEADERS);
 });
 
 Deno.test("A preflight without a key forwards only its CORS headers", () => {
@@ -209,12 +224,36 @@ const KEPT = [
   "Server: x",
 ];
 
+/** A response whose body has a length. */
+const PLAIN = { id: "r1", chunked: false, closes: false };
+
+const ID = "X-Request-Id: r1";
+
 Deno.test("An application's headers keep their order, spelling and repetition", () => {
-  const text = serializeResponseHead(response(...KEPT, "Content-Length: 3"), {
-    chunked: false,
-    closes: false,
-  });
-  assertEquals(text, ["HTTP/1.1 200 Fine", ...KEPT, "Content-Length: 3", "", ""].join("\r\n"));
+  const text = serializeResponseHead(response(...KEPT, "Content-Length: 3"), PLAIN);
+  const wanted = ["HTTP/1.1 200 Fine", ...KEPT, "Content-Length: 3", ID, "", ""];
+  assertEquals(text, wanted.join("\r\n"));
+});
+
+Deno.test("A response has the id of the request, unless the application set one", () => {
+  const idsOf = (text: string) => text.split("\r\n").filter((line) => /^x-request-id:/i.test(line));
+  const upgrade = (...lines: string[]) =>
+    parseResponseHead(["HTTP/1.1 101 Go", "Upgrade: websocket", ...lines].join("\r\n"));
+  const cases: { sent: string[]; wanted: string[] }[] = [
+    { sent: [], wanted: [ID] },
+    { sent: ["X-Request-Ids: a", "Request-Id: b"], wanted: [ID] },
+    { sent: ["x-request-ID: own 1"], wanted: ["x-request-ID: own 1"] },
+    {
+      sent: ["X-Request-Id: a", "X-Request-Id: b"],
+      wanted: ["X-Request-Id: a", "X-Request-Id: b"],
+    },
+  ];
+  for (const { sent, wanted } of cases) {
+    assertEquals(idsOf(serializeResponseHead(response(...sent), PLAIN)), wanted);
+    assertEquals(idsOf(serializeUpgrade(upgrade(...sent), "r1")), wanted);
+  }
+  const dropped = response("X-Request-Id: own", "Connection: X-Request-Id");
+  assertEquals(idsOf(serializeResponseHead(dropped, PLAIN)), [ID]);
 });
 
 Deno.test("Hop-by-hop headers of a response are dropped", () => {
@@ -227,21 +266,21 @@ Deno.test("Hop-by-hop headers of a response are dropped", () => {
     "Upgrade: h2c",
     "X-A: 1",
   ];
-  const text = serializeResponseHead(response(...lines), { chunked: true, closes: true });
-  const wanted = ["X-A: 1", "Transfer-Encoding: chunked", "Connection: close", "", ""];
+  const text = serializeResponseHead(response(...lines), { ...PLAIN, chunked: true, closes: true });
+  const wanted = ["X-A: 1", ID, "Transfer-Encoding: chunked", "Connection: close", "", ""];
   assertEquals(text, ["HTTP/1.1 200 Fine", ...wanted].join("\r\n"));
 });
 
 Deno.test("Content-Length is sent once, and not without a body", () => {
   const twice = response("Content-Length: 3", "content-length: 3");
   assertEquals(
-    serializeResponseHead(twice, { chunked: false, closes: false }),
-    "HTTP/1.1 200 Fine\r\nContent-Length: 3\r\n\r\n",
+    serializeResponseHead(twice, PLAIN),
+    `HTTP/1.1 200 Fine\r\nContent-Length: 3\r\n${ID}\r\n\r\n`,
   );
   const none = parseResponseHead("HTTP/1.1 204 \r\nContent-Length: 3");
   assertEquals(
-    serializeResponseHead(none, { chunked: false, closes: false }),
-    "HTTP/1.1 204 \r\n\r\n",
+    serializeResponseHead(none, PLAIN),
+    `HTTP/1.1 204 \r\n${ID}\r\n\r\n`,
   );
 });
 
@@ -268,11 +307,8 @@ Deno.test("Applications cannot set session cookies or widen service workers", ()
     "Set-Cookie: a=b; kvdrive_session=x",
     "Service-Worker: script",
   ];
-  const text = serializeResponseHead(response(...lines, ...kept), {
-    chunked: false,
-    closes: false,
-  });
-  assertEquals(text, ["HTTP/1.1 200 Fine", ...kept, "", ""].join("\r\n"));
+  const text = serializeResponseHead(response(...lines, ...kept), PLAIN);
+  assertEquals(text, ["HTTP/1.1 200 Fine", ...kept, ID, "", ""].join("\r\n"));
 });
 
 Deno.test("A WebSocket handshake keeps its own headers", () => {
@@ -280,9 +316,9 @@ Deno.test("A WebSocket handshake keeps its own headers", () => {
     "HTTP/1.1 101 Go\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n" +
       "Set-Cookie: kvdrive_session=x\r\nSet-Cookie: a=b",
   );
-  const wanted =
-    "Sec-WebSocket-Accept: x\r\nSet-Cookie: a=b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
-  assertEquals(serializeUpgrade(head), `HTTP/1.1 101 Go\r\n${wanted}`);
+  const kept = ["Sec-WebSocket-Accept: x", "Set-Cookie: a=b", ID];
+  const wanted = ["HTTP/1.1 101 Go", ...kept, "Connection: Upgrade", "Upgrade: websocket", "", ""];
+  assertEquals(serializeUpgrade(head, "r1"), wanted.join("\r\n"));
 });
 
 Deno.test("Only a trusted proxy can name the client, the scheme and the host", () => {

@@ -189,6 +189,7 @@ export class ProxiedRequest {
       prefix,
       authority,
       client,
+      id: this.#context.id,
       keyName: access.caller === "key" ? access.keyName : undefined,
       isPreflight: access.caller === "preflight",
       upgrades,
@@ -286,7 +287,8 @@ export class ProxiedRequest {
     const chunked = minor === 1 && framing.kind !== "length";
     const closes = closesAfter(this.#head, this.#gate) || !this.#body.isDone;
     const { hsts } = this.#gate;
-    const head = serializeResponseHead(response, { chunked, closes, hsts });
+    const { id } = this.#context;
+    const head = serializeResponseHead(response, { id, chunked, closes, hsts });
     await this.#forwardBody(upstream, body, head, chunked);
     // The response can arrive before `#send` has recorded that the request was sent.
     if (requestFraming === NO_BODY) await this.#sending;
@@ -328,7 +330,7 @@ export class ProxiedRequest {
     if (this.#gate.isDraining) return this.abort("cut off");
     const client = this.#client;
     const context = this.#context;
-    const head = serializeUpgrade(response);
+    const head = serializeUpgrade(response, context.id);
     await client.send({ head, piece: NO_BYTES, chunked: false, isLast: false });
     const directions = [
       pump(client.connection, async (piece) => {

@@ -156,8 +156,11 @@ function nextOf(
   }
 }
 
-/** A SHA-256 in base64: 32 bytes are 43 characters and one for padding. */
-const SHA_256 = /^:([A-Za-z0-9+/]{43}=):$/;
+/** A digest of `Content-Digest`: its algorithm and base64. Parameters may follow (RFC 8941); they have no meaning here. */
+const DIGEST = /^([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):(?:;.*)?$/;
+
+/** A SHA-256 in base64: 32 bytes are 43 characters and one for padding, which may be missing (RFC 8941). */
+const SHA_256 = /^[A-Za-z0-9+/]{43}=?$/;
 
 /**
  * The SHA-256 of the body in base64, from `Content-Digest` (RFC 9530); `undefined` without one. Other algorithms are
@@ -169,13 +172,11 @@ export function expectedDigest(headers: Headers): string | undefined {
   const header = headers.get("content-digest");
   let expected: string | undefined;
   for (const member of header?.split(",") ?? []) {
-    const [, algorithm, value = ""] = /^\s*([a-z*][a-z0-9_.*-]*)=(\S+)\s*$/.exec(member) ?? [];
-    if (algorithm === undefined || !/^:[A-Za-z0-9+/]*={0,2}:$/.test(value)) {
-      throw errors.badDigest();
-    }
+    const [, algorithm, value = ""] = DIGEST.exec(member.trim()) ?? [];
+    if (algorithm === undefined) throw errors.badDigest();
     if (algorithm !== "sha-256") continue;
-    expected = SHA_256.exec(value)?.[1];
-    if (expected === undefined) throw errors.badDigest();
+    if (!SHA_256.test(value)) throw errors.badDigest();
+    expected = value.padEnd(44, "=");
   }
   return expected;
 }

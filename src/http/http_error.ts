@@ -274,9 +274,9 @@ export const errors = {
       `The body is larger than ${limit} bytes: send larger files in parts, see POST …/uploads`,
     ),
   jsonTooLarge: (limit: number) =>
-    tooLarge(`The body is larger than ${limit} bytes: send the fields alone`),
+    tooLarge(`The body is larger than ${limit} bytes: send the fields alone, or fewer items`),
   signInTooLarge: (limit: number) =>
-    tooLarge(`The form has more than ${limit} bytes: use the sign-in page`),
+    tooLarge(`The form has more than ${limit} bytes: send the fields of the page alone`),
   rangeNotSatisfiable: (size: number) =>
     new HttpError(
       416,

@@ -28,7 +28,7 @@ export interface JsonLimits extends BodyLimits {
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   const expected = expectedDigest(request.headers);
   const pace = limits.pace ?? { grace: Math.max(JSON_BODY_TIME, limits.idle) };
-  const bytes = await gather(request, { ...limits, pace });
+  const bytes = await gather(request, { tooLarge: errors.jsonTooLarge, ...limits, pace });
   assertDigest(expected, createHash("sha256").update(bytes).digest("base64"));
   if (bytes.byteLength === 0) return undefined;
   const text = decodeUtf8(bytes, limits);
@@ -101,7 +101,7 @@ export class Fields {
     known: readonly string[],
   ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
-    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.jsonTooLarge, context };
+    const limits = { limit: MAX_ADMIN_BODY, idle, bad, context };
     return Fields.of(await readJson(request, limits), known);
   }
 

@@ -96,7 +96,8 @@ Deno.test("a body must match Content-Digest", async () => {
 Deno.test("a body of exactly the limit is read, and a larger one is 413", async () => {
   const names = Array.from({ length: 1000 }, () => "\u0001".repeat(1024));
   assertEquals(await readJson(requestOf(JSON.stringify({ names })), LIMITS), { names });
-  assertEquals((await refusal(requestOf(" ".repeat(LIMIT + 1)))).status, 413);
+  const { status, message } = await refusal(requestOf(" ".repeat(LIMIT + 1)));
+  assertEquals([status, message.includes("parts")], [413, false]);
 });
 
 Deno.test("a silent sender gets 408", async () => {

@@ -10,6 +10,9 @@ const MAX_NETWORK_CONNECTIONS = 256;
 /** File descriptors reserved for the store, backups and DNS lookups. */
 export const RESERVED_DESCRIPTORS = 96;
 
+/** How long failures for want of descriptors may be reported after some were released, in milliseconds. */
+const SPARED_TIME = 100;
+
 /** Sockets that are always allowed, even if descriptors are scarce. */
 const MIN_SOCKETS = 16;
 
@@ -78,6 +81,8 @@ export class ConnectionTable {
   #idleCount = 0;
   #maxSockets = Infinity;
   #otherSockets = 0;
+  #releaseSpared: () => boolean = () => false;
+  #sparedAt = -Infinity;
 
   constructor(limits: ConnectionLimits) {
     const { max = MAX_CONNECTIONS, maxPerNetwork = MAX_NETWORK_CONNECTIONS } = limits;
@@ -102,6 +107,21 @@ export class ConnectionTable {
   limitDescriptors(free: number): void {
     const descriptors = free + this.size + this.#otherSockets;
     this.#maxSockets = Math.max(descriptors - RESERVED_DESCRIPTORS, MIN_SOCKETS);
+  }
+
+  /** Sets what releases descriptors that can be spared, and returns whether there were any. */
+  spareDescriptors(release: () => boolean): void {
+    this.#releaseSpared = release;
+  }
+
+  /**
+   * Releases descriptors that can be spared. Returns whether that happens now, or happened so recently that a failure
+   * which is reported now may be older.
+   */
+  releaseSpared(): boolean {
+    const now = performance.now();
+    if (this.#releaseSpared()) this.#sparedAt = now;
+    return now - this.#sparedAt < SPARED_TIME;
   }
 
   /**

@@ -96,6 +96,7 @@ export class Listener {
     // The client left before it was accepted.
     if (error instanceof Deno.errors.ConnectionAborted) return;
     if (!isOutOfDescriptors(error)) return await delay(ACCEPT_PAUSE);
+    if (this.#options.connections.releaseSpared()) return await delay(EVICTION_PAUSE);
     const now = performance.now();
     if (this.#warnedAt + WARNING_INTERVAL < now) {
       this.#warnedAt = now;

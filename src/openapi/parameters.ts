@@ -276,7 +276,8 @@ export const parameters: Readonly<Record<string, Parameter>> = {
   CallerMethod: {
     name: "method",
     in: "query",
-    description: "The method of the request to authorize, so that CORS preflights are allowed.",
+    description:
+      "The method of the request to authorize. CORS preflights are allowed only with `OPTIONS` here. `X-Forwarded-Method` is ignored, as some proxies pass on that of the client.",
     schema: { type: "string", examples: ["OPTIONS"] },
   },
 

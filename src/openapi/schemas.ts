@@ -42,8 +42,9 @@ export function orNull(one: Schema): Schema {
   return { oneOf: [one, { type: "null" }] };
 }
 
-/** The pattern of a text that has a character other than white space. */
-export const NOT_BLANK = "\\S";
+/** The pattern of a text that has a character other than white space of Unicode, for engines without `\p`, too. */
+export const NOT_BLANK =
+  "[^\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 
 const HOST_LABEL = `[A-Za-z0-9]([A-Za-z0-9-]{0,${MAX_HOST_LABEL - 2}}[A-Za-z0-9])?`;
 const HOST = `^${HOST_LABEL}(\\.${HOST_LABEL})*$`;

@@ -45,6 +45,8 @@ const LAST_CODE_POINT = 0x10ffff;
 
 const encoder = new TextEncoder();
 
+const BLANK = /^\p{White_Space}*$/u;
+
 /** Printable text whose characters have one byte each. */
 const ASCII = /^[ -~]*$/;
 
@@ -53,11 +55,16 @@ export function byteLength(text: string): number {
   return ASCII.test(text) ? text.length : encoder.encode(text).byteLength;
 }
 
+/** Whether a text is empty or "white space alone", as Unicode defines it. */
+export function isBlank(text: string): boolean {
+  return BLANK.test(text);
+}
+
 /** Checks a file's name: 1 to 1024 bytes of UTF-8, not blank, no NUL, no `/` at its end. */
 export function fileNameProblem(name: string): string | undefined {
   if (PLAIN_NAME.test(name)) return undefined;
   if (name === "") return "is empty: it needs 1 to 1024 bytes";
-  if (name.trim() === "") return "is blank: it needs a character other than white space";
+  if (isBlank(name)) return "is blank: it needs a character other than white space";
   // "Must not end with `/`."
   if (name.endsWith("/")) return 'ends with "/": add a file name after the last slash';
   if (name.includes("\0")) return "has a NUL character: leave it out";
@@ -74,7 +81,7 @@ export function namePrefixProblem(prefix: string): string | undefined {
 /** Checks a folder's name: that of a file, with a `/` at its end. */
 export function folderNameProblem(name: string): string | undefined {
   if (!name.endsWith("/")) return 'does not end with "/": add it';
-  if (name.slice(0, -1).trim() === "") return 'is blank before its last "/": name the folder';
+  if (isBlank(name.slice(0, -1))) return 'is blank before its last "/": name the folder';
   if (name.includes("\0")) return "has a NUL character: leave it out";
   return unicodeProblem(name) ?? byteLengthProblem(name, MAX_FILE_NAME);
 }
@@ -88,7 +95,7 @@ export function prefixProblem(prefix: string): string | undefined {
 /** Checks a drive's name: 1 to 128 bytes of UTF-8, not blank, no `/`, no control character. */
 export function driveNameProblem(name: string): string | undefined {
   if (PLAIN_NAME.test(name)) return undefined;
-  if (name.trim() === "") return "is blank: it needs 1 to 128 bytes";
+  if (isBlank(name)) return "is blank: it needs 1 to 128 bytes";
   if (name.includes("/")) return 'has a "/": a drive name is one segment of the path';
   if (/\p{Cc}/u.test(name)) return "has a control character: leave it out";
   return unicodeProblem(name) ?? byteLengthProblem(name, MAX_DRIVE_NAME);
@@ -107,7 +114,7 @@ export function appNameProblem(name: string): string | undefined {
 
 /** Checks the name of a key or of a project. */
 export function keyNameProblem(name: string): string | undefined {
-  if (name.trim() === "") return `is blank: it needs 1 to ${MAX_KEY_NAME} characters`;
+  if (isBlank(name)) return `is blank: it needs 1 to ${MAX_KEY_NAME} characters`;
   if (/\p{Cc}/u.test(name)) return "has a control character: leave it out";
   return unicodeProblem(name) ?? lengthProblem(name, MAX_KEY_NAME);
 }

@@ -52,9 +52,11 @@ Deno.test("A file name has 1 to 1024 bytes of UTF-8", () => {
 });
 
 Deno.test("A file name has a character other than white space", () => {
-  for (const blank of [" ", "\t", "\n", " \r\n\t ", "\u00a0", "\u2003", "\u3000"]) {
+  for (const blank of [" ", "\t", "\n", " \r\n\t ", "\u0085", "\u00a0", "\u2003", "\u3000"]) {
     assertProblems(fileNameProblem, [[blank, "is blank"], [`${blank}a${blank}`, undefined]]);
   }
+  // Unicode does not count it among white space.
+  assertProblems(fileNameProblem, [["\ufeff", undefined]]);
 });
 
 Deno.test("A file name has no NUL, no trailing slash and no lone surrogate", () => {

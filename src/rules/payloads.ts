@@ -33,19 +33,27 @@ export interface PartSize {
  * @returns A sentence for the caller that names the offending parts; `undefined` if the upload can be completed.
  */
 export function partsProblem(parts: readonly PartSize[]): string | undefined {
+  const problems = [missingProblem(parts), smallProblem(parts)].filter((one) => one !== undefined);
+  return problems.length === 0
+    ? undefined
+    : `Cannot complete the upload: ${problems.join("; and ")}`;
+}
+
+function missingProblem(parts: readonly PartSize[]): string | undefined {
   const last = parts.at(-1)?.part ?? 0;
   const received = new Set(parts.map(({ part }) => part));
   const missing = Array.from({ length: last }, (_, i) => i + 1).filter((n) => !received.has(n));
-  if (missing.length > 0) {
-    const [which, are, them] = listParts(missing);
-    return `Cannot complete the upload: ${which} of ${last} ${are} missing; upload ${them} first`;
-  }
-  // "The final chunk may be smaller than 5 MB."
-  const small = parts.filter(({ part, size }) => part !== last && size < MIN_PART);
+  if (missing.length === 0) return undefined;
+  const [which, are, them] = listParts(missing);
+  return `${which} of ${last} ${are} missing; upload ${them} first`;
+}
+
+/** "The final chunk may be smaller than 5 MB." */
+function smallProblem(parts: readonly PartSize[]): string | undefined {
+  const small = parts.slice(0, -1).filter(({ size }) => size < MIN_PART);
   if (small.length === 0) return undefined;
   const [which, are] = listParts(small.map(({ part }) => part));
-  return `Cannot complete the upload: ${which} ${are} smaller than ${MIN_PART} bytes; ` +
-    "only the last part may be";
+  return `${which} ${are} smaller than ${MIN_PART} bytes; only the last part may be`;
 }
 
 /** Returns "part 2", "is" and "it", or "parts 2, 3 and 90 more", "are" and "them". */

@@ -51,9 +51,10 @@ Deno.test("Parts that are too small are reported with their numbers", () => {
   }
 });
 
-Deno.test("A gap is reported before parts that are too small", () => {
+Deno.test("A gap and parts that are too small are reported together", () => {
   assertEquals(
     partsProblem(parts([1, 1], [3, 1])),
-    "Cannot complete the upload: part 2 of 3 is missing; upload it first",
+    "Cannot complete the upload: part 2 of 3 is missing; upload it first; " +
+      "and part 1 is smaller than 5000000 bytes; only the last part may be",
   );
 });

@@ -52,6 +52,11 @@ Deno.test("A copy keeps the metadata of its source or replaces it, also in place
     assertEquals(await show("c"), ["text/x-c", null, "2"]);
     await copy("a", { ...replace, "x-amz-meta-c": "3" });
     assertEquals(await show("a"), ["text/x-c", null, "3"]);
+    // Some clients encode the whole path, with its first slash.
+    await bench.send("PUT", "/photos/e", {
+      headers: { "x-amz-copy-source": encodeURIComponent("/photos/b") },
+    });
+    assertEquals(await show("e"), ["text/x-a", "1", null]);
     const source = { "x-amz-copy-source": "photos/a" };
     const fail = async (key: string, headers: Record<string, string>) =>
       await bench.fail("PUT", `/photos/${key}`, { headers: { ...source, ...headers } });

@@ -138,6 +138,32 @@ Deno.test("A key for some names of one drive reaches no others, by no operation"
     assertEquals((await bench.send("GET", "/photos/b/x")).status, 200);
   }));
 
+Deno.test("A list above the names of a key has the common prefix like that of an unlimited key", () =>
+  S3Bench.use(async (bench) => {
+    for (const name of ["x", "y"]) {
+      await bench.send("PUT", `/photos/team/a/${name}`, { body: name });
+    }
+    const key = await bench.newKey({ drives: ["photos"], namePrefix: "team/a/" });
+    const prefixes = async (query: string, key?: TestKey) => {
+      const request = key === undefined ? { query } : { query, key };
+      const text = await (await bench.send("GET", "/photos", request)).text();
+      return text.match(/<CommonPrefixes>.*?<\/CommonPrefixes>/g) ?? [];
+    };
+    let shown = 0;
+    for (
+      const after of ["", "a", "team", "team/", "team/a", "team/a/x", "team/a/y", "team/a/z", "z"]
+    ) {
+      for (const name of ["marker", "list-type=2&start-after", "versions=&key-marker"]) {
+        const query = `delimiter=%2F&${name}=${encodeURIComponent(after)}`;
+        const expected = await prefixes(query);
+        assertEquals(await prefixes(query, key), expected, query);
+        shown += expected.length;
+      }
+    }
+    // Before, and within the common prefix.
+    assertEquals(shown, 5 * 3);
+  }));
+
 /** What each operation needs. */
 const PERMISSIONS: readonly (readonly [string, string, string, string[], TestRequest?])[] = [
   ["GET", "/", "", ["list"]],

@@ -129,11 +129,14 @@ export class Store {
     const { memory } = this;
     const openVersions = new OpenVersions();
     const projectCache = new ProjectCache(db);
-    const deletions = new Deletions(db, projectCache);
+    const deletions = new Deletions(db, projectCache, () => this.links.forgetDeleted());
     this.#db = db;
     this.#projectCache = projectCache;
-    const quotas = new Quotas(db, (project) => this.#expired.sweep({ project }));
     const clock = new TrustedClock();
+    const quotas = new Quotas(db, async (project) => {
+      await this.#expired.sweep({ project });
+      await this.trash.removeDue(project, clock.now());
+    });
     this.#expired = new ExpiredFiles(db, { projects: projectCache, quotas, clock });
     this.#damages = new DamagedFiles(db);
     this.scrub = new Scrub(db, openVersions, this.#damages, { every, onError, onNotice });

@@ -285,3 +285,16 @@ Deno.test("Two servers on one store never take a byte too many, nor one too few.
     assertEquals(/locked|^\s+at .*:\d+:\d+/m.test(server.text), false, server.text);
   }
 });
+
+test("Copies beyond the limit are refused one by one, and are no errors of the server.", async ({ server }) => {
+  const { drive } = await limited(server, 25);
+  (await send(drive, "a", 10)).expect(201);
+  const items = ["b", "c", "d"].map((to) => ({ from: "a", to }));
+  const { done, failed } = (await drive.send("POST", "/files/copy", {
+    body: JSON.stringify({ items }),
+  })).expect(200).json as { done: string[]; failed: { error: string }[] };
+  assertEquals([done.length, failed.length], [1, 2]);
+  for (const { error } of failed) assertMatch(error, /^The project has /);
+  assertEquals((await drive.usage())?.bytes, 20);
+  assertEquals(server.text.includes("QuotaExceeded"), false, server.text);
+});

@@ -3,7 +3,7 @@ import type { Locator } from "playwright-core";
 import { readZip } from "../support/archive/zip_reader.ts";
 import type { Drive } from "../support/drive.ts";
 import { DESKTOP, type Fixture, PHONE } from "./support/fixture.ts";
-import { dialog, openSection, row, signInAsOwner } from "./support/navigation.ts";
+import { dialog, openSection, row, signInAsOwner, submitSecret } from "./support/navigation.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
 import { entry, openFolder, waitUntil } from "./support/uploads.ts";
@@ -139,6 +139,28 @@ test("Files are moved to a folder of the tree, and copied to another drive.", as
   await waitForNames(project.drive("second"), ["seed", "trip/one.txt", "trip/2026/two.txt"]);
 });
 
+test("The tree of folders is in natural order, and shows a folder that is created in it.", async (fixture) => {
+  const { page } = fixture;
+  const drive = await openDrive(fixture);
+  await drive.putAll(["trip/img10/x", "trip/img2/x"]);
+  await choose(fixture, "a.txt", "Move to…");
+  const move = dialog(page, "Move “a.txt”");
+  await move.getByRole("button", { name: "Folders in trip" }).click();
+  await move.getByRole("button", { name: "img10", exact: true }).waitFor();
+  const labels = await move.locator(".tree-label").allInnerTexts();
+  assertEquals(labels, ["docs", "other", "trip", "2026", "img2", "img10"]);
+  await move.getByRole("button", { name: "img10", exact: true }).click();
+  await move.getByRole("button", { name: "New folder" }).click();
+  await dialog(page, "New folder").getByRole("textbox", { name: "Name" }).fill("deep");
+  await dialog(page, "New folder").getByRole("button", { name: "Create" }).click();
+  await move.getByRole("button", { name: "deep", exact: true, pressed: true }).waitFor();
+  await move.getByRole("button", { name: "Move here" }).click();
+  await waitUntil(
+    async () => (await drive.names()).includes("trip/img10/deep/a.txt"),
+    "the moved file",
+  );
+});
+
 test("Conflicts are asked once: replace, keep both or skip.", async (fixture) => {
   const { page, project } = fixture;
   const drive = await openDrive(fixture);
@@ -231,6 +253,20 @@ test("Without a trash a question comes first.", async (fixture) => {
   assertEquals((await drive.names()).length, 4);
 });
 
+test("A key that may not know about the trash is not told that there is none.", async (fixture) => {
+  const { page, project, server } = fixture;
+  await openDrive(fixture);
+  const { project_key } = await project.makeKey({ permissions: ["list", "write", "delete"] });
+  await fixture.context.clearCookies();
+  await page.goto(server.origin);
+  await submitSecret(page, project_key);
+  await page.waitForURL(/#\/p\//);
+  await openFolder(fixture, "docs");
+  await entry(page, "a.txt").click();
+  await page.keyboard.press("Delete");
+  await dialog(page, "Delete “a.txt”?").getByText("If the trash of the project is off").waitFor();
+});
+
 test("The trash lists, restores and is emptied.", async (fixture) => {
   const { page } = fixture;
   const drive = await openDrive(fixture);
@@ -242,12 +278,46 @@ test("The trash lists, restores and is emptied.", async (fixture) => {
   await page.getByRole("button", { name: "Restore one.txt" }).click();
   await toast(fixture, "Restored 1 file").waitFor();
   assert((await drive.names()).includes("trip/one.txt"));
-  // The name is in use: the item stays, with the server's reason.
-  await page.getByRole("button", { name: "Restore b.txt" }).click();
-  await toast(fixture, "Cannot restore 1 file").waitFor();
+  // The name is in use: the file that has it is replaced after a question only, and goes to the trash itself.
+  const restore = page.getByRole("button", { name: "Restore b.txt" });
+  const question = dialog(page, "Replace 1 file?");
+  await restore.click();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  assertEquals(await drive.text("b.txt"), "newer");
+  await restore.click();
+  await question.getByRole("button", { name: "Replace" }).click();
+  await row(page, "b.txt").getByText("5 B").waitFor();
+  await toast(fixture, "Restored 1 file").last().waitFor();
+  assertEquals(await drive.text("b.txt"), "content of b.txt");
   await page.getByRole("button", { name: "Empty trash" }).click();
   await dialog(page, "Empty the trash?").getByRole("button", { name: "Delete for good" }).click();
   await page.getByText("The trash is empty").waitFor();
+});
+
+test("Pages of the trash are restored and deleted together, and the rest is shown then.", async (fixture) => {
+  const { page, project } = fixture;
+  const drive = await openDrive(fixture);
+  const names = Array.from({ length: 1100 }, (_, index) => `n${index}`);
+  await drive.putAll(names);
+  await drive.delete(names.slice(0, 100));
+  await drive.delete(names.slice(100));
+  await openSection(page, "Trash");
+  const all = page.getByRole("checkbox", { name: "Select all" });
+  await all.check();
+  await page.getByRole("button", { name: "Restore", exact: true }).click();
+  await toast(fixture, "Restored 1,000 files").waitFor();
+  await row(page, "n0").waitFor();
+  await drive.delete(names.slice(100));
+  await page.reload();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await row(page, "n0").waitFor();
+  await all.check();
+  await page.getByRole("button", { name: "Delete for good" }).click();
+  await dialog(page, "Delete 1,100 files?").getByRole("button", { name: "Delete for good" })
+    .click();
+  await page.getByText("The trash is empty").waitFor();
+  const body = (await project.files("GET", "/docs/trash")).expect(200).json;
+  assertEquals(body, { items: [] });
 });
 
 test("One file is downloaded natively, several as a ZIP.", async (fixture) => {
@@ -280,7 +350,7 @@ test("A file is shared with limits, marked, and revoked.", async (fixture) => {
   await share.getByText("Enter a whole number from 1").waitFor();
   await share.getByLabel("Limit of downloads").fill("5");
   await share.getByLabel("Password").fill("secret of the link");
-  await share.getByRole("button", { name: "Create link" }).click();
+  await share.getByLabel("Password").press("Enter");
   await share.getByText("0 of 5 downloads").waitFor();
   await inspect(page, "share-dialog");
   const url = await fixture.clipboard();
@@ -292,6 +362,8 @@ test("A file is shared with limits, marked, and revoked.", async (fixture) => {
     headers: { Authorization: `Basic ${btoa(":secret of the link")}` },
   });
   assertEquals(await opened.text(), "content of a.txt");
+  await share.getByRole("button", { name: "Revoke link" }).click();
+  await dialog(page, "Revoke this link?").getByRole("button", { name: "Cancel" }).click();
   await share.getByRole("button", { name: "Close" }).click();
   await entry(page, "a.txt").getByRole("img", { name: "Shared with a link" }).waitFor();
   await openSection(page, "Links");

@@ -7,8 +7,9 @@ import {
   row,
   signInAsAdministrator,
   signInAsOwner,
+  submitSecret,
 } from "./support/navigation.ts";
-import type { Fixture } from "./support/fixture.ts";
+import { type Fixture, PHONE } from "./support/fixture.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
 
@@ -25,6 +26,7 @@ async function openProject(fixture: Fixture): Promise<void> {
 test("A project is created with its key shown once, and deleted after its id was typed.", async (fixture) => {
   const { page, server } = fixture;
   await signInAsAdministrator(fixture);
+  await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
   await inspect(page, "projects");
   await page.getByRole("button", { name: "New project" }).click();
   const form = dialog(page, "New project");
@@ -151,6 +153,22 @@ test("A key with fewer rights sees only what it may use.", async (fixture) => {
   assertEquals(await page.getByRole("row", { name: "secret.txt" }).count(), 0);
 });
 
+test("A key that may only list sees neither links nor buttons of the trash.", async (fixture) => {
+  const { page, project, server } = fixture;
+  await project.call("PATCH", "", { body: { trash_days: 7 } });
+  await project.drive("docs").put("a.txt", "a");
+  await project.drive("docs").delete(["a.txt"]);
+  const { project_key } = await project.makeKey({ permissions: ["list"] });
+  await page.goto(server.origin);
+  await submitSecret(page, project_key);
+  await openSection(page, "Trash");
+  await row(page, "a.txt").waitFor();
+  const { length } = await page.getByRole("main").getByRole("button").all();
+  assertEquals(length, 0);
+  const sections = page.getByRole("navigation", { name: "Project" }).getByRole("link");
+  assertEquals(await sections.allInnerTexts(), ["Files", "Uploads", "Trash", "Connect"]);
+});
+
 test("The settings change the trash, the limit and the domain, and delete a drive.", async (fixture) => {
   const { page, project } = fixture;
   await project.drive("old").put("a", "x");
@@ -166,6 +184,12 @@ test("The settings change the trash, the limit and the domain, and delete a driv
   await page.getByText("Enter a whole number from 0 to 365").waitFor();
   await save("Trash", "Days to keep deleted files", "14");
   await save("Limit of space", "Limit", "2 GB");
+  fixture.observer.allow(/status of 400/);
+  const domain = section("Domain for applications").getByRole("textbox", { name: "Domain" });
+  await domain.fill("localhost");
+  await domain.press("Enter");
+  await section("Domain for applications").getByText(/localhost, which/).waitFor();
+  assertEquals(await domain.getAttribute("aria-invalid"), "true");
   await save("Domain for applications", "Domain", "apps.example.com");
   await inspect(page, "settings");
   const answer = (await project.call("GET", "")).expect(200).json as Record<string, unknown>;
@@ -241,6 +265,87 @@ test("Usage, activity, health and the lines to connect are shown.", async (fixtu
     .json as { version: string };
   await page.getByText(new RegExp(status.version)).first().waitFor();
   assert(!(await page.content()).includes(ADMIN_TOKEN));
+});
+
+test("Dialogs begin at their first field, and return the focus.", async (fixture) => {
+  const { page } = fixture;
+  await signInAsOwner(fixture);
+  await openSection(page, "Keys");
+  const button = page.getByRole("button", { name: "New key" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  const form = dialog(page, "New key");
+  await form.waitFor();
+  await page.keyboard.type("phone");
+  assertEquals(await form.getByRole("textbox", { name: "Name" }).first().inputValue(), "phone");
+  await page.keyboard.press("Escape");
+  await form.waitFor({ state: "detached" });
+  assert(await button.evaluate((element) => element === document.activeElement));
+  await page.keyboard.press("Enter");
+  await form.waitFor();
+  await page.keyboard.type("phone");
+  await page.keyboard.press("Enter");
+  const created = dialog(page, "Created the key “phone”");
+  await created.getByRole("button", { name: "Done" }).press("Enter");
+  await created.waitFor({ state: "detached" });
+  assert(await button.evaluate((element) => element === document.activeElement));
+});
+
+test("Applications with long names fit beside the navigation.", async (fixture) => {
+  const { page, project } = fixture;
+  await project.makeApp({
+    name: "another-application-with-a-long-name",
+    upstream: "http://127.0.0.1:3000",
+    host: `${project.id}.applications.example.com`,
+  });
+  await openProject(fixture);
+  await openSection(page, "Applications");
+  await row(page, /another-application/).waitFor();
+  await inspect(page, "applications");
+});
+
+test("The days of the usage are the same in every time zone.", async (fixture) => {
+  const { context, project, server } = fixture;
+  const { days } = (await project.call("GET", "/usage?days=1")).expect(200).json as {
+    days: { date: string }[];
+  };
+  const day = new Date(days[0]!.date).toLocaleDateString("en", {
+    timeZone: "UTC",
+    dateStyle: "medium",
+  });
+  const far = await context.browser()?.newContext({ timezoneId: "America/New_York" });
+  const page = await far?.newPage();
+  assert(page !== undefined);
+  await page.goto(server.origin);
+  await submitSecret(page, project.key);
+  await openSection(page, "Usage");
+  await page.getByRole("rowheader", { name: day }).first().waitFor();
+  await far?.close();
+});
+
+test("On a phone the activity of the project and that of the server have names of their own.", async (fixture) => {
+  const { page } = fixture;
+  await openProject(fixture);
+  await page.setViewportSize(PHONE);
+  await page.getByRole("button", { name: "More" }).click();
+  const labels = await page.getByRole("menuitem").allInnerTexts();
+  assertEquals(labels, [...new Set(labels)]);
+});
+
+test("A page that came too often loads by itself later.", async (fixture) => {
+  const { page, context, observer } = fixture;
+  observer.allow(/status of 429/);
+  await signInAsOwner(fixture);
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  const body = JSON.stringify({ errors: ["Too many requests"] });
+  await context.route(
+    /\/admin\/.*\/keys/,
+    (route) => route.fulfill({ status: 429, body }),
+    { times: 1 },
+  );
+  await page.getByRole("link", { name: "Keys" }).click();
+  await page.getByText("The page tries again by itself.").waitFor();
+  await page.getByRole("rowheader").first().waitFor();
 });
 
 test("The page says that the server is away, and recovers by itself.", async (fixture) => {

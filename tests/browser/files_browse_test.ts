@@ -7,7 +7,7 @@ import { signInAsOwner, submitSecret } from "./support/navigation.ts";
 import { png } from "./support/samples.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
-import { entry, openFolder } from "./support/uploads.ts";
+import { entry, labels, openFolder } from "./support/uploads.ts";
 
 const test = suite("Browsing files");
 
@@ -35,12 +35,6 @@ async function open(fixture: Fixture): Promise<Page> {
   await openFolder(fixture, "photos");
   await entry(fixture.page, "img1.png").waitFor();
   return fixture.page;
-}
-
-async function labels(page: Page): Promise<(string | null)[]> {
-  return await page.locator("[role=row][data-index]").evaluateAll((rows) =>
-    rows.map((row) => row.getAttribute("aria-label"))
-  );
 }
 
 function selectedRows(page: Page): Locator {
@@ -114,12 +108,17 @@ test("The mouse selects one, several and a range", async (fixture) => {
 
 test("Entries are dragged into a folder and onto a breadcrumb", async (fixture) => {
   const page = await open(fixture);
+  // A picture that is loaded while its file moves is not found.
+  const waitForPictures = async () => {
+    for (const name of ["img1.png", "img2.png"]) await entry(page, name).locator("img").waitFor();
+  };
+  await waitForPictures();
   await entry(page, "img1.png").click();
   await entry(page, "img2.png").click({ modifiers: ["ControlOrMeta"] });
   await entry(page, "img2.png").dragTo(entry(page, "archive"));
   await entry(page, "img2.png").waitFor({ state: "detached" });
   await entry(page, "archive").dblclick();
-  await entry(page, "img2.png").waitFor();
+  await waitForPictures();
   await entry(page, "img1.png").dragTo(
     page.getByRole("navigation", { name: "Folders" }).getByRole("link", { name: "photos" }),
   );
@@ -283,4 +282,32 @@ test("On every width the filters stay beside the tools", async (fixture) => {
     const last = page.getByRole("button", { name: "Modified" }).first();
     assert((await last.boundingBox())!.width > 40);
   }
+});
+
+test("Of a deep folder the drive and the last folders are shown, the others are in a menu", async (fixture) => {
+  const { page, project } = fixture;
+  const folders = Array.from({ length: 9 }, (_, index) => `a folder with a long name, ${index}`);
+  await project.drive("deep").put([...folders, "f.txt"].join("/"), "x");
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "deep", ...folders);
+  await entry(page, "f.txt").waitFor();
+  await inspect(page, "deep");
+  const search = await page.getByRole("searchbox").boundingBox();
+  assert(search !== null && search.width >= 180 && search.y < 80);
+  await page.getByRole("button", { name: "Folders in between" }).click();
+  assertEquals(await page.getByRole("menuitem").allInnerTexts(), folders.slice(0, 6));
+  await page.getByRole("menuitem").nth(4).click();
+  await entry(page, folders[5] ?? "").waitFor();
+});
+
+test("Returning to the page shows what others changed, and keeps the selection", async (fixture) => {
+  const page = await open(fixture);
+  const photos = fixture.project.drive("photos");
+  await entry(page, "clip.mp4").click();
+  await photos.put("added.txt", "by someone else");
+  await photos.delete(["beep.wav"]);
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await entry(page, "added.txt").waitFor();
+  await entry(page, "beep.wav").waitFor({ state: "detached" });
+  assertEquals(await selectedRows(page).getAttribute("aria-label"), "clip.mp4");
 });

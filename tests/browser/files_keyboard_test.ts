@@ -184,3 +184,68 @@ test("A menu selects everything", async (fixture) => {
   const bar = page.getByRole("toolbar", { name: "Selected files" });
   await bar.getByText("13 selected").waitFor();
 });
+
+test("A space within a typed name is a letter", async (fixture) => {
+  const page = await open(fixture);
+  await fixture.project.drive("keys").putAll(["my file", "my thing"]);
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await entry(page, "my thing").waitFor();
+  await entry(page, "docs").focus();
+  await page.keyboard.type("my t");
+  assertEquals(await state(page), ["my thing", "my thing"]);
+  // No name goes on with a space.
+  await page.keyboard.press("Space");
+  await dialog(page, "my thing").waitFor();
+});
+
+test("Ctrl-A selects what a filter left, also after a click beside the list", async (fixture) => {
+  const page = await open(fixture);
+  await page.getByRole("button", { name: "Kind" }).click();
+  await page.getByRole("menuitemradio", { name: "Folders" }).click();
+  await entry(page, "cherry").waitFor({ state: "detached" });
+  assertEquals(await press(page, "Control+a"), ["docs trip", "docs"]);
+});
+
+/** Makes frames of the page take a second, as in a browser that is busy. */
+async function slowDown({ page }: Fixture): Promise<void> {
+  await page.addInitScript(() => {
+    globalThis.requestAnimationFrame = (run) =>
+      Number(setTimeout(() => run(performance.now()), 1000));
+  });
+}
+
+test("Keys work in a folder as soon as it is shown, also in a slow browser", async (fixture) => {
+  await slowDown(fixture);
+  const page = await open(fixture);
+  await entry(page, "trip").click();
+  await page.keyboard.press("Enter");
+  await entry(page, "y").waitFor();
+  await page.keyboard.press("ArrowDown");
+  await entry(page, "y").and(page.locator("[aria-selected=true]:focus")).waitFor();
+});
+
+test("The field of a name keeps the focus when the list follows an earlier click", async (fixture) => {
+  await slowDown(fixture);
+  const page = await open(fixture);
+  await entry(page, "a1").click();
+  await page.keyboard.press("F2");
+  await page.keyboard.press("Escape");
+  await entry(page, "a2").click();
+  await page.keyboard.press("F2");
+  await page.waitForTimeout(1500);
+  const field = page.getByRole("textbox", { name: "New name of a2" });
+  await field.and(page.locator(":focus")).waitFor();
+});
+
+test("Keys work in the list as soon as Escape is pressed in the field of a name, also in a slow browser", async (fixture) => {
+  await slowDown(fixture);
+  const page = await open(fixture);
+  await entry(page, "a1").click();
+  await page.keyboard.press("F2");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "New name of a1" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("ArrowDown");
+  await entry(page, "a2").and(page.locator("[aria-selected=true]")).waitFor();
+});

@@ -4,7 +4,7 @@ import type { Fixture } from "./support/fixture.ts";
 import { signInAsOwner } from "./support/navigation.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
-import { entry, openFolder } from "./support/uploads.ts";
+import { entry, labels, openFolder } from "./support/uploads.ts";
 
 const test = suite("Finding files");
 
@@ -24,11 +24,6 @@ async function open(fixture: Fixture): Promise<Page> {
   await openFolder(fixture, "papers", "2026");
   await entry(fixture.page, "letter.txt").waitFor();
   return fixture.page;
-}
-
-async function labels(page: Page): Promise<(string | null)[]> {
-  const rows = await page.getByRole("grid").locator("[role=row][data-index]").all();
-  return await Promise.all(rows.map((row) => row.getAttribute("aria-label")));
 }
 
 test("A search finds names in the whole drive, whatever their case, with their folder", async (fixture) => {

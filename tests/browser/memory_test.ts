@@ -1,7 +1,7 @@
 import { assertEquals, assertLess } from "@std/assert";
 import type { CDPSession } from "playwright-core";
 import type { Fixture } from "./support/fixture.ts";
-import { dialog, openSection, signInAsOwner } from "./support/navigation.ts";
+import { dialog, openSection, signInAsOwner, waitUntilLoaded } from "./support/navigation.ts";
 import { pdf, png, wav, webm } from "./support/samples.ts";
 import { suite } from "./support/suite.ts";
 import { card } from "./support/transfers.ts";
@@ -31,6 +31,7 @@ async function openDevTools({ context, page }: Fixture): Promise<CDPSession> {
 
 /** Returns what is in use after garbage collection. */
 async function inUse({ page }: Fixture, devTools: CDPSession): Promise<Figures> {
+  await waitUntilLoaded(page);
   // Lets the timers of removed elements end.
   await page.waitForTimeout(500);
   for (let i = 0; i < 3; i++) await devTools.send("HeapProfiler.collectGarbage");

@@ -61,6 +61,26 @@ test("The files of a folder are seen one after the other", async (fixture) => {
   await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 
+test("A click closes the preview while a large image is still loading", async (fixture) => {
+  const { page } = fixture;
+  // The browser knows the size of an image before it has all of it.
+  await page.addInitScript(() => {
+    const hold = (event: Event) => {
+      if (event.target instanceof HTMLImageElement) event.stopImmediatePropagation();
+    };
+    document.addEventListener("load", hold, true);
+  });
+  await fillWithImages(fixture);
+  await open(fixture, "c.png");
+  const image = page.getByRole("dialog").getByAltText("c.png");
+  await waitUntil(
+    () => image.evaluate((element) => (element as HTMLImageElement).complete),
+    "the image",
+  );
+  await page.mouse.click(100, 700);
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
 test("The focus stays in the preview", async (fixture) => {
   const { page } = fixture;
   await fillWithImages(fixture);
@@ -203,6 +223,40 @@ for (const kind of ["audio", "video"] as const) {
   );
 }
 
+test("A recording that is longer than its tickets goes on where it was", async (fixture) => {
+  const { page } = fixture;
+  const shown = await show(fixture, "long.wav", wav());
+  await page.clock.install();
+  const player = shown.locator("audio");
+  let src = "";
+  for (const place of [0.1, 0.2, 0.3]) {
+    await waitUntil(async () => {
+      const present = await player.evaluate((element) => (element as HTMLAudioElement).src);
+      if (present === "" || present === src) return false;
+      src = present;
+      return true;
+    }, "another ticket");
+    await player.evaluate(
+      (element, place) => (element as HTMLAudioElement).currentTime = place,
+      place,
+    );
+    await page.clock.fastForward("01:00:00");
+    // The browser asks for more of the file, and is refused.
+    await player.evaluate((element) => element.dispatchEvent(new Event("error")));
+    await waitUntil(
+      () =>
+        player.evaluate(
+          (element, [place, src]) => {
+            const audio = element as HTMLAudioElement;
+            return ![src, ""].includes(audio.src) && audio.currentTime === place;
+          },
+          [place, src] as const,
+        ),
+      `the place ${place}`,
+    );
+  }
+});
+
 test("A PDF is shown by the viewer of the browser, and no other content", async (fixture) => {
   const { page, project } = fixture;
   await project.drive(DRIVE).put("fake.pdf", "<script>alert(1)</script>");
@@ -240,6 +294,17 @@ test("A text is shown unchanged, and a long one step by step", async (fixture) =
   await long.getByRole("button", { name: "Next file" }).click();
   const old = page.getByRole("dialog", { name: "old.txt" });
   assertEquals(await contentOf(old), "Grüße");
+});
+
+test("More of a file that was replaced meanwhile is not mixed with it", async (fixture) => {
+  const { page, project, observer } = fixture;
+  observer.allow(/status of 412/);
+  const shown = await show(fixture, "long.log", "a".repeat(600_000));
+  assertEquals((await contentOf(shown)).length, 256 * 1024);
+  await project.drive(DRIVE).put("long.log", "b".repeat(600_000));
+  await shown.getByRole("button", { name: "Show more" }).click();
+  await page.getByText("Another version was stored meanwhile: open the file again").waitFor();
+  assertEquals((await contentOf(shown)).length, 256 * 1024);
 });
 
 test("JSON, tables and bytes are formatted", async (fixture) => {

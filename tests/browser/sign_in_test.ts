@@ -115,6 +115,54 @@ test("A revoked key signs its sessions out, with the reason.", async (fixture) =
   assert((await page.getByRole("main").innerText()).length > 80, "the reason is missing");
 });
 
+test("A tab whose session ended in another tab says so.", async (fixture) => {
+  const { page, context, server, observer } = fixture;
+  observer.allow(REFUSED);
+  await signInAsOwner(fixture);
+  await main(fixture).waitFor();
+  const other = fixture.withPage(await context.newPage());
+  await other.page.goto(server.origin);
+  await main(other).waitFor();
+  await chooseInMenu(other, "Sign out");
+  await secretField(other.page).waitFor();
+  await page.getByRole("link", { name: "Links" }).click();
+  await page.getByText("The session has ended: sign in again.").waitFor();
+});
+
+test("A sign-in page that is older than the server's files signs in.", async (fixture) => {
+  const { page, context, server, project, observer } = fixture;
+  observer.allow(/status of 404/);
+  await page.goto(server.origin);
+  await context.route(
+    /assets\/main-[^.]+\.js/,
+    (route) => route.fulfill({ status: 404 }),
+    { times: 1 },
+  );
+  await submitSecret(page, project.key);
+  await main(fixture).waitFor();
+});
+
+test("A session that is found only after the sign-in does not clear the page.", async (fixture) => {
+  const { page, context, server, project } = fixture;
+  const isIn = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  let calls = 0;
+  await page.route("**/dashboard/session", async (route) => {
+    if (calls++ > 0) return await route.continue();
+    await isIn.promise;
+    const response = await context.request.get(`${server.origin}/dashboard/session`);
+    await route.fulfill({ response });
+    answered.resolve();
+  });
+  await page.goto(server.origin);
+  await submitSecret(page, project.key);
+  await main(fixture).waitFor();
+  isIn.resolve();
+  await answered.promise;
+  await page.waitForTimeout(200);
+  assertEquals(await main(fixture).count(), 1);
+});
+
 test("A code in the address signs in once, and leaves the address.", async (fixture) => {
   const { page, server, observer, context } = fixture;
   observer.allow(REFUSED);

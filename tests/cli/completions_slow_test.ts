@@ -28,11 +28,11 @@ for (const shell of SHELLS) {
       await desk.store("photos", "cats.jpg", "meow");
       await desk.store("photos", "loft.txt", "hay");
       await desk.store("photos", "pets/my dog.jpg", "wuff");
-      await Promise.all(LINES.map(async ([typed, args]) => {
+      for (const [typed, args] of LINES) {
         await using folder = await Folder.make();
         await folder.write("local.txt", "");
         assertEquals(await completeLine(shell, typed, folder, desk.env()), args, typed);
-      }));
+      }
     },
   });
 }

@@ -262,6 +262,21 @@ Deno.test("The server copies from drive to drive: no bytes are sent.", async () 
   assertMatch(inside.stderr, /choose folders apart/);
 });
 
+Deno.test("A file that was moved over another one of its size is copied from drive to drive.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await desk.store("d", "older", "old");
+  await desk.store("d", "a", "new");
+  assertMatch(await desk.text("sync", "d:", "e:"), /^Transferred 2 files/);
+  const body = JSON.stringify({ from: "older", to: "a", overwrite: true });
+  await (await desk.server.fetch("d", "/files/move", { method: "POST", body })).body?.cancel();
+  assertEquals(
+    await desk.text("sync", "d:", "e:", "--delete"),
+    "Transferred 1 file (3 B); 0 files up to date; 1 deleted\n",
+  );
+  assertEquals(await (await desk.server.fetch("e", "/files/download?name=a")).text(), "old");
+  assertMatch(await desk.text("sync", "d:", "e:"), /^Transferred 0 files .*; 1 file up to date/);
+});
+
 Deno.test("The command line is checked, and changes are printed as JSON.", async () => {
   await using desk = await ClientWorkspace.open();
   await fill(desk, "here", ["a"]);

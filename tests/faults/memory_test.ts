@@ -4,10 +4,12 @@ import { administer, ADMINISTERED, Project } from "../support/admin.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
 import { Drive } from "../support/drive.ts";
 import { rawRequest } from "../support/raw.ts";
+import { S3Server } from "../support/s3/s3_server.ts";
 import { residentBytes, TestServer } from "../support/server.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
 import { DOWNLOAD, VICTIM } from "./support/peers/cases.ts";
 import { Connection } from "./support/peers/connection.ts";
+import { S3Client } from "./support/s3_client.ts";
 
 /** The smallest budget: 24 MiB for uploads, 20 for downloads, 12 for caches and 8 for JSON. */
 const BUDGET = ["--memory-budget", "64MiB"];
@@ -189,4 +191,27 @@ Deno.test("Clients that disconnect at once leave no memory in use.", async () =>
     if (i % 3 === 0) await delay(i % 20);
   }));
   for (const part of ["downloads", "json", "uploads"]) await assertReleased(server, part);
+});
+
+Deno.test("Lists of files with metadata stay within the memory budget, however many there are.", async () => {
+  await using s3 = await S3Server.start({ args: BUDGET });
+  const { server } = s3;
+  const bucket = new S3Client(s3.s3, s3.key, "objects");
+  await bucket.ask("PUT", "");
+  const headers = { "x-amz-meta-note": "m".repeat(2000), "cache-control": "c".repeat(4000) };
+  await bucket.ask("PUT", "object", { headers, body: patternBytes(1, 1) });
+  const drive = new Drive(server, "objects");
+  const items = Array.from({ length: 999 }, (_, i) => ({ from: "object", to: `object-${i}` }));
+  const copied = await drive.send("POST", "/files/copy", { body: JSON.stringify({ items }) });
+  assertEquals((copied.expect(200).json as { failed: unknown }).failed, []);
+  const lists: (() => Promise<unknown>)[] = [
+    () => drive.list(),
+    () => drive.list({ details: "true" }),
+    () => bucket.ask("GET", "", { query: "list-type=2" }),
+  ];
+  const growth = await growthWhile(server, async () => {
+    for (const list of lists) await Promise.all(Array.from({ length: 200 }, list));
+  });
+  assert(growth < MAX_GROWTH, `${growth / MIB} MiB`);
+  await assertReleased(server, "json");
 });

@@ -39,9 +39,13 @@ async function killDuringRemoval(data: string, what: string, time: number): Prom
   await using server = await TestServer.start({ ...ADMINISTERED, data });
   const [doomed, other] = [await Project.make(server), await Project.make(server)];
   for (const project of [doomed, other]) await fill(project);
-  const running = Upload.start(doomed.drive("photos"), "late");
-  (await doomed.call("DELETE", what === "project" ? "" : "/drives/photos")).expect(202);
-  await running.catch(() => {});
+  const [removal, late] = await Promise.all([
+    doomed.call("DELETE", what === "project" ? "" : "/drives/photos"),
+    doomed.drive("photos").send("POST", "/uploads?name=late"),
+  ]);
+  removal.expect(202);
+  // It starts before the removal, or is refused.
+  assert(late.status < 500, late.text);
   if (time > 0) await delay(time);
   await server.stop("SIGKILL");
   return { doomed, other };

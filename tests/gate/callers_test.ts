@@ -250,7 +250,13 @@ Deno.test("A preflight without a key brings the application its question and not
       .map((line) => line.split(":")[0]?.toLowerCase() ?? "");
     return { status, names };
   };
-  const gates = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-prefix"];
+  const gates = [
+    "x-request-id",
+    "x-forwarded-for",
+    "x-forwarded-proto",
+    "x-forwarded-host",
+    "x-forwarded-prefix",
+  ];
   const asked = Object.keys(PREFLIGHT).map((name) => name.toLowerCase());
   assertEquals(await ask(PREFLIGHT), { status: 200, names: ["host", ...asked, ...gates] });
   const known = await ask({ ...PREFLIGHT, ...withKey(key) });

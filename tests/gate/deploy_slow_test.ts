@@ -180,6 +180,19 @@ test("The application gets the headers of the gate and no hop-by-hop headers.", 
   for (const name of ["x-api-key", "proxy-authorization"]) assertEquals(seen(name), undefined);
 });
 
+test("A forwarded answer and the application have the id of the request.", async () => {
+  await using hosted = await Hosted.start();
+  const key = { "X-API-Key": hosted.key };
+  const idsOf = async (headers: Record<string, string>) => {
+    const answer = await hosted.ask("GET", "/", headers);
+    return [headerOf(answer, "x-request-id"), answer.header("x-request-id")];
+  };
+  assertEquals(await idsOf({ ...key, "X-Request-Id": "Caller-1" }), ["Caller-1", "Caller-1"]);
+  const [sent = "", answered] = await idsOf({ ...key, "X-Request-Id": "with blanks" });
+  assertMatch(sent, /^[0-9a-f-]{36}$/);
+  assertEquals(answered, sent);
+});
+
 test("An answer that cannot be forwarded is an error, and one that breaks is cut off.", async () => {
   await using hosted = await Hosted.start({ KVDRIVE_APPS_TIMEOUT: "500ms" });
   const key = { "X-API-Key": hosted.key };

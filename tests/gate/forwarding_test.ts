@@ -25,6 +25,7 @@ Deno.test("A request reaches the application unchanged but for the headers of th
     "Cookie: a=b; kvdrive_session=secret; c=\xe9",
     "Connection: close, X-Once, keep-alive",
     "X-Once: 1",
+    "X-Request-ID: r1",
     "Keep-Alive: timeout=9",
     "X-Forwarded-For: 6.6.6.6",
     "X_Forwarded_Proto: https",
@@ -58,6 +59,7 @@ Deno.test("A request reaches the application unchanged but for the headers of th
       "Cookie: a=b; c=\xe9",
       "Authorization: Bearer mine",
       "Content-Length: 3",
+      "X-Request-Id: r1",
       "X-Forwarded-For: 127.0.0.1",
       "X-Forwarded-Proto: http",
       "X-Forwarded-Host: localhost:8001",
@@ -81,12 +83,14 @@ Deno.test("A trusted proxy determines the caller's address.", async () => {
     "X-Forwarded-Proto: https",
     "X-Forwarded-Host: outer.example, App.example.com:443",
     "X-Forwarded-Prefix: /forged",
+    "X-Request-Id: r1",
     "",
     "",
   ].join("\r\n"));
   assertEquals((await client.readAnswer()).status, 200);
   const lines = upstream.received.split("\r\n").filter((line) => line.startsWith("X-"));
   assertEquals(lines, [
+    "X-Request-Id: r1",
     "X-Forwarded-For: 192.0.2.7",
     "X-Forwarded-Proto: https",
     "X-Forwarded-Host: App.example.com:443",
@@ -113,7 +117,7 @@ Deno.test("An answer reaches the caller unchanged but for hop-by-hop headers.", 
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
-    `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: r1\r\nConnection: close\r\n\r\n`,
   );
   assertEquals(
     await client.readToEnd(),
@@ -125,6 +129,7 @@ Deno.test("An answer reaches the caller unchanged but for hop-by-hop headers.", 
       "Content-Encoding: gzip",
       "Server: \xe9/1",
       `content-LENGTH: ${body.length}`,
+      "X-Request-Id: r1",
       "Connection: close",
       "",
       body,
@@ -223,8 +228,10 @@ Deno.test("A caller of HTTP/1.0 gets bodies as it knows them.", async () => {
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  await client.send(`GET ${gate.prefix()}/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`);
-  assertEquals(await client.readToEnd(), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabcde");
+  const headers = "X-Request-Id: r1\r\nConnection: keep-alive";
+  await client.send(`GET ${gate.prefix()}/ HTTP/1.0\r\n${headers}\r\n\r\n`);
+  const head = ["HTTP/1.1 200 OK", "X-Request-Id: r1", "Connection: close"];
+  assertEquals(await client.readToEnd(), [...head, "", "abcde"].join("\r\n"));
 });
 
 Deno.test("Any method, body and status of an application people write passes.", async () => {

@@ -48,6 +48,8 @@ Deno.test("A browser that navigates gets the form, other clients the error.", as
     page.text,
     /<label for="key">[^]*<input id="key" name="key" type="password" autocomplete="current-password"/,
   );
+  const wrongKey = (await gate.get("/", { ...BROWSER, "X-API-Key": "aaaaaaaa.b" })).expect(401);
+  assertEquals(wrongKey.header("Content-Type"), "text/html; charset=utf-8");
   const next = /name="next" value="([^"]*)"/.exec(page.text)?.[1]?.replaceAll("&amp;", "&");
   assertEquals(next, `${gate.prefix()}/a?b=%3Cc%3E&d=%22e%22`);
   assertNotMatch(page.text, /<script|javascript:|http:|https:/i);
@@ -349,8 +351,9 @@ Deno.test("No application sets the gate's cookie, or a service worker beyond its
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-  assertEquals((await client.readAnswer()).lines, [...kept, "Content-Length: 0"]);
+  const id = "X-Request-Id: r1";
+  await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n${id}\r\n\r\n`);
+  assertEquals((await client.readAnswer()).lines, [...kept, "Content-Length: 0", id]);
 });
 
 Deno.test("The gate's own paths take only what they are for, and never reach the application.", async () => {

@@ -2,11 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { equals } from "@std/bytes/equals";
 import { ADMINISTERED, administrator, withKey } from "../support/admin.ts";
+import { Answer } from "../support/answer.ts";
 import { someBytes } from "../support/cli/client.ts";
 import { Folder, runCommand } from "../support/command.ts";
+import { BELIEVED_HEADERS } from "../support/gate/believed_headers.ts";
 import { Caddy } from "../support/gate/caddy.ts";
 import { Gate } from "../support/gate/gate.ts";
-import { UpstreamApp } from "../support/gate/upstream_app.ts";
+import { type Echo, UpstreamApp } from "../support/gate/upstream_app.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 
@@ -15,18 +17,24 @@ const FILES = `/v1/${PROJECT_ID}/photos/files`;
 /** How long something may take that does not wait for the rest of a body, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** Starts Caddy with the site of this name in docs/reverse-proxy.md, in front of a server in place of the documented one. */
-async function documentedSite(name: string, documented: string, origin: string): Promise<Caddy> {
+/** Starts Caddy with the site of this name in docs/reverse-proxy.md, with texts in place of the documented ones. */
+async function documentedSite(name: string, texts: Record<string, string>): Promise<Caddy> {
   const page = await Deno.readTextFile(PAGE);
   const blocks = [...page.matchAll(/```caddy\n([^]*?)```/g)].map(([, block = ""]) => block);
   const site = blocks.find((block) => block.startsWith(`${name} {`));
   assert(site !== undefined, `docs/reverse-proxy.md has no site ${name}`);
-  assert(site.includes(documented), site);
-  return await Caddy.start(site.replace(documented, new URL(origin).host), name);
+  let own = site;
+  for (const [documented, text] of Object.entries(texts)) {
+    assert(site.includes(documented), site);
+    own = own.replace(documented, text);
+  }
+  return await Caddy.start(own, name);
 }
 
 async function inFrontOf(server: TestServer): Promise<Caddy> {
-  return await documentedSite("files.example.com", "127.0.0.1:8000", server.origin);
+  return await documentedSite("files.example.com", {
+    "127.0.0.1:8000": new URL(server.origin).host,
+  });
 }
 
 Deno.test("Caddy with the documented configuration passes large files both ways.", async () => {
@@ -99,7 +107,9 @@ Deno.test("Caddy with the documented gate configuration passes events on at once
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
-  await using caddy = await documentedSite("apps.example.com", "127.0.0.1:8001", gate.origin);
+  await using caddy = await documentedSite("apps.example.com", {
+    "127.0.0.1:8001": new URL(gate.origin).host,
+  });
   const response = await caddy.fetch(gate.prefix() + "/events", { headers: withKey(key) });
   assertEquals(response.status, 200);
   await upstream.events.reach(1);
@@ -109,4 +119,38 @@ Deno.test("Caddy with the documented gate configuration passes events on at once
     assertEquals((await deadline(reader.read(), PATIENCE)).value, `data: ${text}\n\n`);
   }
   await reader.cancel();
+});
+
+Deno.test("Caddy with the documented forward_auth configuration lets in the callers that the server lets in.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.start();
+  const key = await gate.protect(upstream.origin);
+  await using caddy = await documentedSite("viewer.example.com", {
+    "127.0.0.1:8000": new URL(gate.server.origin).host,
+    "127.0.0.1:3000": new URL(upstream.origin).host,
+    "album/viewer": `${gate.project.id}/app`,
+  });
+  const ask = async (headers: Record<string, string>, method = "GET") =>
+    await Answer.of(await caddy.fetch("/page?x=%2e", { method, headers }));
+
+  (await ask({})).expect(401);
+  (await ask(withKey("wrong"))).expect(401);
+  const forged = Object.fromEntries(BELIEVED_HEADERS.map((name) => [name, "forged"]));
+  const echo = (await ask({ ...withKey(key), ...forged })).expect(200).json as Echo;
+  const seen = Object.fromEntries(echo.headers);
+  assertEquals([echo.method, echo.target], ["GET", "/page?x=%2e"]);
+  assertEquals([seen["x-auth-key-name"], seen["x-api-key"]], ["first", undefined]);
+  assertEquals(echo.headers.filter(([, value]) => value.includes("forged")), []);
+  const owner = { ...withKey(gate.project.key), "X-Auth-Key-Name": "forged" };
+  const owned = (await ask(owner)).expect(200).json as Echo;
+  assertEquals(Object.fromEntries(owned.headers)["x-auth-key-name"] ?? "", "");
+
+  const preflight = { Origin: "https://page.example", "Access-Control-Request-Method": "PUT" };
+  assertEquals(((await ask(preflight, "OPTIONS")).expect(200).json as Echo).method, "OPTIONS");
+  (await ask({}, "OPTIONS")).expect(401);
+  const disguised = { ...preflight, "X-Forwarded-Method": "OPTIONS" };
+  for (const method of ["GET", "POST"]) {
+    (await ask(preflight, method)).expect(401);
+    (await ask(disguised, method)).expect(401);
+  }
 });

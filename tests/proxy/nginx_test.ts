@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { equals } from "@std/bytes/equals";
 import { withKey } from "../support/admin.ts";
 import { Answer } from "../support/answer.ts";
+import { BELIEVED_HEADERS } from "../support/gate/believed_headers.ts";
 import { Gate } from "../support/gate/gate.ts";
 import { Nginx } from "../support/gate/nginx.ts";
 import { type Echo, UpstreamApp } from "../support/gate/upstream_app.ts";
@@ -28,28 +29,6 @@ async function configurationFor(gate: Gate, upstream: UpstreamApp): Promise<stri
     .replaceAll("X-Forwarded-For $remote_addr", `X-Forwarded-For ${newAddress()}`);
 }
 
-const BELIEVED = [
-  "X-Auth-Key-Name",
-  "X_Auth_Key_Name",
-  "X-Forwarded-For",
-  "X_Forwarded_For",
-  "X-Forwarded-Proto",
-  "X-Forwarded-Host",
-  "X-Forwarded-User",
-  "Forwarded",
-  "X-Real-IP",
-  "Proxy",
-  "Remote-User",
-  "X-Remote-User",
-  "True-Client-IP",
-  "CF-Connecting-IP",
-  "Client-IP",
-  "X-Client-IP",
-  "X-Cluster-Client-IP",
-  "X-Original-URL",
-  "X-Rewrite-URL",
-];
-
 Deno.test("nginx with the documented auth_request configuration lets in the callers that the server lets in.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start();
@@ -69,7 +48,7 @@ Deno.test("nginx with the documented auth_request configuration lets in the call
   assertEquals([headers["x-auth-key-name"], headers["x-api-key"]], ["first", undefined]);
 
   // What the application would believe does not come from the caller.
-  const believed = Object.fromEntries(BELIEVED.map((name) => [name, "forged"]));
+  const believed = Object.fromEntries(BELIEVED_HEADERS.map((name) => [name, "forged"]));
   const cleaned = (await ask({ ...withKey(key), ...believed })).expect(200).json as Echo;
   const seen = cleaned.headers.filter(([, value]) => value.includes("forged"));
   assertEquals(seen, []);
@@ -83,6 +62,8 @@ Deno.test("nginx with the documented auth_request configuration lets in the call
   const preflight = { Origin: "https://page.example", "Access-Control-Request-Method": "PUT" };
   (await ask(preflight, { method: "OPTIONS" })).expect(200);
   (await ask(preflight)).expect(401);
+  const disguised = { ...preflight, "X-Forwarded-Method": "OPTIONS" };
+  for (const method of ["GET", "POST"]) (await ask(disguised, { method })).expect(401);
   (await ask({}, { method: "OPTIONS" })).expect(401);
 
   await gate.revoke("first");
@@ -90,6 +71,22 @@ Deno.test("nginx with the documented auth_request configuration lets in the call
   for (let i = 0; i < 25; i++) (await ask(withKey(`wrong ${i}`))).expect(401);
   await gate.switchAccess(false);
   (await ask({})).expect(200);
+});
+
+Deno.test("nginx without ?method= lets in no request that is disguised as a preflight.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.start();
+  await gate.protect(upstream.origin);
+  const documented = await configurationFor(gate, upstream);
+  await using nginx = await Nginx.start(documented.replace("?method=$request_method", ""));
+  const headers = {
+    "Origin": "https://page.example",
+    "Access-Control-Request-Method": "PUT",
+    "X-Forwarded-Method": "OPTIONS",
+  };
+  for (const method of ["GET", "POST", "OPTIONS"]) {
+    (await Answer.of(await nginx.fetch("/", { method, headers }))).expect(401);
+  }
 });
 
 Deno.test("The documented auth_request configuration hides its subrequest from callers.", async () => {

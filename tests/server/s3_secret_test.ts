@@ -74,7 +74,7 @@ Deno.test({
     await Deno.writeTextFile(file, key);
     await make(server);
     assertEquals(await usable(server), [true, false, true]);
-    assertNotMatch(server.text, new RegExp(key.trim().slice(0, 20)));
+    assert(!server.text.includes(key.trim().slice(0, 20)), "the log has the secret");
   },
 });
 

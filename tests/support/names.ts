@@ -29,6 +29,7 @@ export const AWKWARD_NAMES: readonly { what: string; name: string }[] = [
   { what: "the composed normal form", name: "caf\u00e9" },
   { what: "the decomposed normal form", name: "cafe\u0301" },
   { what: "a byte order mark at the start", name: "\ufeffa" },
+  { what: "a byte order mark alone", name: "\ufeff" },
   { what: "the same without the byte order mark", name: "a" },
   { what: "another case", name: "A" },
   { what: "the replacement character", name: "a\ufffdb" },

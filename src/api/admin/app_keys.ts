@@ -97,11 +97,11 @@ export const revokeAppKey = projectEndpoint({
     NotFound: "The key, the application or the project does not exist.",
   },
   schemas: { AppKeyNamed: closed({ name: schema("Label") }) },
-}, async (call, { store }) => {
-  const app = appNameOf(call);
+}, async (call, deps) => {
+  const { app } = await requireApp(call, deps);
   const name = call.params["name"] ?? "";
   const isRevoked = keyNameProblem(name) === undefined &&
-    await store.appKeys.revoke(call.project, app, name, call.actor);
+    await deps.store.appKeys.revoke(call.project, app, name, call.actor);
   if (!isRevoked) throw errors.appKeyNotFound(name);
   return json(200, { name });
 });

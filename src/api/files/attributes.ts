@@ -6,7 +6,8 @@
 import { isoDeadline } from "../../rules/dates.ts";
 import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
 import { SECOND } from "../../rules/units.ts";
-import type { FileRecord, UploadSession } from "../../store/engine/records.ts";
+import type { UploadSession } from "../../store/engine/records.ts";
+import type { ListedFile } from "../../store/listing/listing.ts";
 import type { FileAttributes } from "../../store/uploads/upload_store.ts";
 import type { DriveCall } from "../drive_call.ts";
 
@@ -36,7 +37,7 @@ export function deadlineJson(expires: number | undefined): { expires?: string } 
 }
 
 /** The details of a file as JSON. */
-export function fileJson(name: string, record: FileRecord): Record<string, unknown> {
+export function fileJson(name: string, record: ListedFile): Record<string, unknown> {
   const { size, type, version, created, modified, expires, mtime } = record;
   return {
     name,

@@ -6,7 +6,7 @@ import { jsonBody } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf, NOT_BLANK } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
-import { fileNameProblem, MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
+import { fileNameProblem, isBlank, MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
 import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
@@ -130,11 +130,11 @@ async function namesOf(
   if (inQuery.length > 0 && body !== undefined) {
     throw errors.badNames("they are in the query and in the body; send them in one of both");
   }
-  const names = inQuery.length > 0 ? inQuery : namesInBody(body);
+  const names = [...new Set(inQuery.length > 0 ? inQuery : namesInBody(body))];
   if (names.length === 0) throw errors.badNames("there is none");
   if (names.length > MAX_DELETE_NAMES) throw errors.badNames(`there are ${names.length}`);
-  if (names.every((name) => name.trim() === "")) throw errors.badNames("all of them are blank");
-  return [...new Set(names)];
+  if (names.every(isBlank)) throw errors.badNames("all of them are blank");
+  return names;
 }
 
 function namesInBody(body: unknown): string[] {

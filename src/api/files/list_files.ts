@@ -109,9 +109,12 @@ async function visiblePage(
   const slash = prefix.indexOf("/", query.prefix.length);
   if (recursive || slash === -1) return await store.list({ ...query, prefix }, { recursive });
   const directory = prefix.slice(0, slash + 1);
-  const isBehind = compareNames(directory, query.last) <= 0;
+  if (compareNames(directory, query.last) <= 0) return { entries: [], more: false };
   const { entries } = await store.list({ ...query, prefix, last: "", limit: 1 }, { recursive });
-  return { entries: isBehind || entries.length === 0 ? [] : [{ name: directory }], more: false };
+  // The list leaves out the marker of the prefix itself.
+  const isShown = entries.length > 0 ||
+    await store.folders.get({ project: query.project, drive: query.drive, name: prefix });
+  return { entries: isShown ? [{ name: directory }] : [], more: false };
 }
 
 /** A page of the names that match a search, of those that the sender may see. */

@@ -14,6 +14,9 @@ import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
  * `GET /auth/{project_id}/{app}`: "answers 204 or 401 with the same judgement for a proxy that asks first". The proxy may
  * pass the method of the client's request in `?method=`, so that CORS preflights are allowed; clients cannot set it.
  *
+ * `X-Forwarded-Method` is ignored, even from a trusted proxy: nginx passes on that of the client, and so does Traefik if
+ * its entry point trusts `X-Forwarded-*`. A client without a key could disguise any request as a preflight.
+ *
  * An application that does not exist is answered like a protected one, unless a key of the project is sent.
  */
 export const forwardAuth: Endpoint = {

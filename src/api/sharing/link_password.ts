@@ -78,24 +78,32 @@ export function wantsPage(headers: Headers): boolean {
 
 /**
  * Unlike a key, a password may be short enough to be guessed. So a network that has sent too many wrong ones has to wait,
- * even if it would send the right one now.
+ * even if it would send the right one now. Wrong keys do not matter here: a program with an old key would keep all
+ * others in its network from their links.
  */
 async function checkPassword(
   { request, address, context }: RoutedRequest,
   { record }: OpenLink,
   password: string,
-  { store, wrongKeys }: Deps,
+  { store, wrongKeys, wrongPasswords }: Deps,
 ): Promise<void> {
-  const wait = wrongKeys.waitOf(address());
-  if (wait !== undefined) throw errors.tooManyWrongPasswords(wait);
+  const requireNoWait = () => {
+    const wait = wrongPasswords.waitOf(address());
+    if (wait !== undefined) throw errors.tooManyWrongPasswords(wait);
+  };
+  requireNoWait();
   if (record.password === undefined) return;
-  if (await store.links.passwords.matches(password, record.password)) return;
+  const isRight = await store.links.passwords.matches(password, record.password);
+  // Guesses that are sent side by side must not tell more than those that are sent one by one.
+  if (isRight) return requireNoWait();
   context.link = "wrong password";
-  throw refusal(wrongKeys.record(address()), request.headers);
+  const waits = [wrongPasswords, wrongKeys].map((limiter) => limiter.record(address()) ?? 0);
+  throw refusal(Math.max(...waits), request.headers);
 }
 
-function refusal(wait: number | undefined, headers: Headers): HttpError {
-  if (wait !== undefined) return errors.tooManyWrongPasswords(wait);
+/** @param wait Whole seconds for which the network has to wait. */
+function refusal(wait: number, headers: Headers): HttpError {
+  if (wait > 0) return errors.tooManyWrongPasswords(wait);
   return errors.linkPassword(wantsPage(headers) ? FORM : BASIC);
 }
 

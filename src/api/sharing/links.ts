@@ -15,6 +15,7 @@ import {
   MAX_LIST,
   prefixProblem,
 } from "../../rules/names.ts";
+import { SECOND } from "../../rules/units.ts";
 import type { LinkTarget } from "../../store/engine/records.ts";
 import { type LinkInfo, MAX_LINKS, type NewLink } from "../../store/links/link_store.ts";
 import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
@@ -196,7 +197,7 @@ function newLinkOf(fields: Fields): NewLink {
   const seconds = fields.integerOrNull("expires_in", 1, MAX_EXPIRES_IN) ?? undefined;
   return {
     target: targetOf(fields),
-    expires: seconds === undefined ? undefined : Date.now() + seconds * 1000,
+    lifetime: seconds === undefined ? undefined : seconds * SECOND,
     download: fields.has("download") && fields.flag("download"),
     password: fields.optionalText("password", passwordProblem),
     maxDownloads: fields.integerOrNull("max_downloads", 1, MAX_DOWNLOADS) ?? undefined,

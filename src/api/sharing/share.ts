@@ -197,14 +197,22 @@ function failureOf(error: unknown, { request, context }: RoutedRequest): Respons
 /** `POST`: leads the browser back to the address, now with a cookie. */
 async function unlockAndReturn(call: LinkCall, deps: Deps): Promise<Response> {
   const { link, params, query } = call;
-  const { project, drive, name } = link.record;
-  const isGone = name !== undefined &&
-    await deps.store.files.stat({ project, drive, name }) === undefined;
-  if (isGone) return await refuse(link, deps);
+  await requireTarget(link, deps);
   const location = `/s/${params["token"]}${query === "" ? "" : `?${query}`}`;
   const cookie = link.record.password === undefined ? undefined : await unlock(call, link, deps);
   call.context.link = "page";
   return redirect(location, cookie === undefined ? {} : { "Set-Cookie": cookie });
+}
+
+/**
+ * Links "whose file is gone all answer the same 404", also to a request without the password.
+ *
+ * @throws {HttpError} 404
+ */
+async function requireTarget(link: OpenLink, deps: Deps): Promise<void> {
+  const { project, drive, name } = link.record;
+  if (name === undefined || await deps.store.files.stat({ project, drive, name })) return;
+  await refuse(link, deps);
 }
 
 function redirect(location: string, headers: Record<string, string> = {}): Response {
@@ -222,7 +230,10 @@ function redirect(location: string, headers: Record<string, string> = {}): Respo
 /** `GET`: the file, or a page. */
 async function open(call: LinkCall, deps: Deps): Promise<Response> {
   const { link, query: text } = call;
-  await requirePassword(call, link, deps);
+  if (link.record.password !== undefined) {
+    await requireTarget(link, deps);
+    await requirePassword(call, link, deps);
+  }
   const query = new Query(text);
   const { name, prefix = "" } = link.record;
   if (name !== undefined) return await openFile(call, deps, { name, query });

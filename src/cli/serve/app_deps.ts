@@ -1,6 +1,7 @@
 import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import type { Deps } from "../../api/endpoint.ts";
 import { Readiness } from "../../api/server/health.ts";
+import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { UploadSlots } from "../../http/upload_slots.ts";
 import { hashSecret } from "../../rules/secrets.ts";
 import { VERSION } from "../../version.ts";
@@ -45,6 +46,7 @@ export function appDeps(
     ...own,
     version: VERSION,
     share: { publicUrl, host },
+    wrongPasswords: new WrongKeyLimiter(),
     program: {
       version: VERSION,
       build: observation.build,

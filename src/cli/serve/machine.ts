@@ -34,27 +34,54 @@ export const WANTED_DESCRIPTORS = 4096;
 /** The same with TLS, where each connection takes two more. */
 export const WANTED_TLS_DESCRIPTORS = 8192;
 
-/** Descriptors that are opened without a pause. Linux stops a process for some 15 ms where it enlarges their table. */
+/**
+ * Descriptors that are opened without a pause. A limit below the first number is known before a client is accepted.
+ * Linux stops a process for some 15 ms where it enlarges their table.
+ */
+const OPENED_FIRST = 256;
 const OPENED_AT_ONCE = 64;
 
+/** The callbacks of a count. */
+export interface DescriptorCount {
+  /** Called with how many more files and connections can be open at once, if that is less than wanted. */
+  onLow: (free: number) => void;
+  /** Gets a function that ends the count early and returns whether it held descriptors. */
+  onHeld: (release: () => boolean) => void;
+}
+
 /**
- * Returns how many more files and connections the process can open, measured by opening them; `undefined` if at least as
- * many as wanted, or unknown. The program has no permission to read the limit itself. Other work goes on meanwhile.
+ * Counts how many more files and connections the process can open, by opening them. The program has no permission to read
+ * the limit itself. Other work goes on meanwhile: if that needs a descriptor, there are no more than were counted so far.
  */
-export async function freeDescriptors(wanted: number): Promise<number | undefined> {
-  if (Deno.build.os === "windows") return undefined;
+export async function countDescriptors(
+  wanted: number,
+  { onLow, onHeld }: DescriptorCount,
+): Promise<void> {
+  if (Deno.build.os === "windows") return;
   const opened: Deno.FsFile[] = [];
+  const close = () => {
+    for (const file of opened.splice(0)) file.close();
+  };
+  let isOver = false;
+  const end = () => {
+    if (isOver) return false;
+    isOver = true;
+    // Before a connection gets one of the descriptors.
+    onLow(opened.length);
+    close();
+    return true;
+  };
+  onHeld(end);
   try {
-    while (opened.length < wanted) {
-      for (let i = 0; i < OPENED_AT_ONCE; i++) opened.push(Deno.openSync("/dev/null"));
+    for (let next = OPENED_FIRST; !isOver && opened.length < wanted; next += OPENED_AT_ONCE) {
+      while (opened.length < next) opened.push(Deno.openSync("/dev/null"));
       await delay(0);
     }
-    return undefined;
   } catch (error) {
-    return isTooMany(error) ? opened.length : undefined;
-  } finally {
-    for (const file of opened) file.close();
+    if (isTooMany(error)) end();
   }
+  isOver = true;
+  close();
 }
 
 function isTooMany(error: unknown): boolean {

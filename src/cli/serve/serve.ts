@@ -45,8 +45,8 @@ import {
   urlOf,
 } from "./listen.ts";
 import {
+  countDescriptors,
   createMemoryBudget,
-  freeDescriptors,
   keepFreedMemory,
   lowDescriptorsText,
   WANTED_DESCRIPTORS,
@@ -352,8 +352,11 @@ async function fileWarnings(
 
 /** Limits connections if file descriptors are few, with a warning. */
 async function limitConnections(connections: ConnectionTable, wanted: number): Promise<void> {
-  const free = await freeDescriptors(wanted);
-  if (free === undefined) return;
-  connections.limitDescriptors(free);
-  printError(`${lowDescriptorsText(free, wanted)}\n`);
+  await countDescriptors(wanted, {
+    onLow: (free) => {
+      connections.limitDescriptors(free);
+      printError(`${lowDescriptorsText(free, wanted)}\n`);
+    },
+    onHeld: (release) => connections.spareDescriptors(release),
+  });
 }

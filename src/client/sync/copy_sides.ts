@@ -29,13 +29,16 @@ export class CopySides implements SyncSides {
     return remoteTree(this.#server.drives, this.place, { filter: this.#filter });
   }
 
-  /** A copy keeps the client's time. Without one, a copy that was made after the source was written is the same. */
-  hasSameTime({ file: source }: FileEntry, { file: target }: FileEntry): boolean {
+  /**
+   * A copy keeps the client's time. Without one, only a copy that was made before the source was written is known to
+   * differ: an older file may have been moved to the name of the source since, or restored from the trash.
+   */
+  hasSameTime({ file: source }: FileEntry, { file: target }: FileEntry): boolean | undefined {
     if (source === undefined || target === undefined) return false;
     if (source.mtime !== undefined || target.mtime !== undefined) {
       return source.mtime === target.mtime;
     }
-    return target.modified >= source.modified;
+    return target.modified >= source.modified ? undefined : false;
   }
 
   async hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined> {

@@ -14,8 +14,8 @@ export interface SyncSides {
   target(): Tree;
   /** What is reported of the sides: the drive, and what precedes the names in it. */
   place: { drive: string; prefix: string };
-  /** Reports whether files of the same size have the same time, without reading them. */
-  hasSameTime(source: FileEntry, target: FileEntry): boolean;
+  /** Reports whether files of the same size have the same time, without reading them; `undefined` if that is not known. */
+  hasSameTime(source: FileEntry, target: FileEntry): boolean | undefined;
   /**
    * Reports whether files of the same size have the same bytes, if that can be found out without transferring them;
    * `undefined` if not.
@@ -155,7 +155,7 @@ class Sync {
     const { source, target } = step;
     if (source.kind !== "file" || target.kind !== "file") return false;
     const isSame = !this.#options.comparesBytes && source.size === target.size &&
-      this.#sides.hasSameTime(source, target);
+      this.#sides.hasSameTime(source, target) === true;
     if (isSame) this.#report.same(source.size);
     return !isSame;
   }
@@ -179,9 +179,9 @@ class Sync {
     const { comparesBytes, isDryRun } = this.#options;
     if (source.size !== target.size) return false;
     const { setTime } = this.#sides;
-    if (!comparesBytes && setTime === undefined) return false;
     const hasSameTime = this.#sides.hasSameTime(source, target);
-    const isSame = await this.#sides.hasSameBytes(source, target) ?? hasSameTime;
+    if (!comparesBytes && setTime === undefined && hasSameTime !== undefined) return false;
+    const isSame = await this.#sides.hasSameBytes(source, target) ?? hasSameTime ?? false;
     if (!isSame) return false;
     if (!comparesBytes && !isDryRun) await setTime?.call(this.#sides, source, target);
     this.#report.same(source.size);

@@ -60,12 +60,13 @@ function withSession(session: SessionStore, connection: Connection): Middleware 
     },
     async onResponse({ request, response, id }) {
       end(id);
-      if (response.status < 500) connection.succeeded();
+      const isFailing = failsForNow(response.status);
+      if (!isFailing && response.status < 500) connection.succeeded();
       if (response.ok) return;
       const error = await refused(response);
-      if (response.status >= 500 && response.status !== 507) connection.failed(response.status);
+      if (isFailing) connection.failed(response.status);
       const isCurrent = request.headers.get(SESSION_HEADER) === session.current.value?.csrf;
-      if (response.status === 401 && isCurrent) session.end(`${error.message}.`);
+      if (response.status === 401 && isCurrent) session.end();
       throw error;
     },
     onError({ error, id, request }) {
@@ -75,6 +76,11 @@ function withSession(session: SessionStore, connection: Connection): Middleware 
       return unreachable();
     },
   };
+}
+
+/** Whether an answer is of a server that has a problem, or of a proxy that wants fewer requests. A full disk stays full. */
+function failsForNow(status: number): boolean {
+  return status === 429 || status >= 500 && status !== 507;
 }
 
 function isAbort(error: unknown): boolean {

@@ -23,7 +23,9 @@ export function formatNumber(value: number): string {
   return NUMBER.format(value);
 }
 
-const DATE = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
+const DAY_FORMAT = { day: "numeric", month: "short", year: "numeric" } as const;
+const DATE = new Intl.DateTimeFormat("en", DAY_FORMAT);
+const UTC_DATE = new Intl.DateTimeFormat("en", { ...DAY_FORMAT, timeZone: "UTC" });
 const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
 
 /** Returns a day such as "Nov 22, 2026"; `"—"` for no time. */
@@ -31,11 +33,22 @@ export function formatDate(time: string | number | null | undefined): string {
   return time === null || time === undefined ? "—" : DATE.format(new Date(time));
 }
 
+/** Returns a day of UTC, such as "2026-11-22", like `formatDate`. Elsewhere its first moment may be of another day. */
+export function formatUtcDay(day: string): string {
+  return UTC_DATE.format(new Date(day));
+}
+
 /** Returns a moment such as "Nov 22, 2026, 14:05". */
 export function formatTime(time: string | number | null | undefined): string {
   if (time === null || time === undefined) return "—";
   const date = new Date(time);
   return `${DATE.format(date)}, ${TIME.format(date)}`;
+}
+
+/** Returns a moment with its distance, such as "3 minutes ago (Nov 22, 2026, 14:05)". */
+export function formatMoment(time: string | number): string {
+  const [distance, moment] = [formatRelative(time), formatTime(time)];
+  return moment.startsWith(distance) ? moment : `${distance} (${moment})`;
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });

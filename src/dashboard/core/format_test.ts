@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { formatBytes, formatRelative, plural } from "./format.ts";
+import { formatBytes, formatMoment, formatRelative, formatTime, plural } from "./format.ts";
 
 Deno.test("Sizes have three digits at most, and one after the point", () => {
   const cases: [number, string][] = [
@@ -30,4 +30,10 @@ Deno.test("Moments near now are relative, others are dates", () => {
   assertEquals(formatRelative("2026-11-24T12:00:00Z", now), "in 2 days");
   assertEquals(formatRelative("2026-01-02T12:00:00Z", now), "Jan 2, 2026");
   assertEquals(formatRelative(null, now), "never");
+});
+
+Deno.test("A moment has its distance, unless that is a date as well", () => {
+  const now = Date.now();
+  assertEquals(formatMoment(now - 3 * 60_000), `3 minutes ago (${formatTime(now - 3 * 60_000)})`);
+  assertEquals(formatMoment("2020-01-02T12:00:00Z"), formatTime("2020-01-02T12:00:00Z"));
 });

@@ -14,6 +14,8 @@ export interface Resource<T> {
   reload: () => void;
   /** Shows other data at once, such as after a change that the server confirmed. */
   set: (data: T) => void;
+  /** Changes the data that is shown then, which other calls may have changed meanwhile. */
+  edit: (change: (data: T) => T) => void;
 }
 
 interface State<T> {
@@ -64,6 +66,11 @@ export function useResource<T>(
     ...state,
     reload: () => setTurn((turn) => turn + 1),
     set: (data) => setState({ data, error: undefined, isLoading: false }),
+    edit: (change) =>
+      setState(({ data, ...state }) => ({
+        ...state,
+        data: data === undefined ? data : change(data),
+      })),
   };
 }
 

@@ -30,6 +30,9 @@ export type Permission = "read" | "write" | "delete" | "list" | "admin";
 
 const PATH = "/dashboard/session";
 
+/** The reason for every 401: the session is the only credential that the page sends. */
+const ENDED = "The session has ended: sign in again.";
+
 /** The session of this browser. The server keeps it; the browser has a cookie that scripts cannot read. */
 export class SessionStore {
   readonly #current = signal<Session | null>(null);
@@ -77,8 +80,8 @@ export class SessionStore {
     this.end("");
   }
 
-  /** Forgets the session, which the server ended. @param reason A sentence for the sign-in page. */
-  end(reason: string): void {
+  /** Forgets the session, which is over. @param reason A sentence for the sign-in page. */
+  end(reason: string = ENDED): void {
     this.#reason.value = reason;
     this.#current.value = null;
   }

@@ -10,12 +10,13 @@ import { useTitle } from "../ui/page.tsx";
 import { useClipboard } from "./actions/clipboard.ts";
 import { useShortcuts } from "./actions/shortcuts.tsx";
 import { type Entry, labelOf, type Place } from "./entry.ts";
-import { selectOnly } from "./listing/selection.ts";
+import { selectAll, selectOnly } from "./listing/selection.ts";
 import { Footer } from "./view/bars.tsx";
 import { Content } from "./view/content.tsx";
 import { FolderContext, type FolderModel } from "./view/folder_model.ts";
 import { FilesRoom } from "./view/files_room.ts";
 import { Header } from "./view/header.tsx";
+import { focusRow } from "./view/rows/entry_row.tsx";
 
 /** A folder of a drive. */
 export function Folder({ project, drive, path, query }: Place & { query: URLSearchParams }) {
@@ -45,8 +46,12 @@ function OpenFolder({ room, place, query }: {
   const open = useMemo(() => (entry: Entry) => openEntry(folder, entry), []);
   const { app, preferences: { hasDetails } } = room;
   const selected = () => folder.selected.peek();
-  useClipboard({ app, place, selected, refresh: () => folder.refresh() });
-  useShortcuts(app, place);
+  const refresh = () => room.follow(place, { removed: [], hasNew: true });
+  useClipboard({ app, place, selected, refresh });
+  useShortcuts(app, place, () => {
+    folder.selection.value = selectAll(folder.selection.peek(), folder.order.peek());
+    focusRow({ name: "" });
+  });
   return (
     <FolderContext.Provider value={folder}>
       <DropZone place={place}>

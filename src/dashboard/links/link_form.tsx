@@ -30,7 +30,7 @@ export function LinkForm({ isFolder, onCreate }: {
   const [limit, setLimit] = useState("");
   const [download, setDownload] = useState(false);
   const problem = limitProblem(limit);
-  const [isBusy, create] = useBusy(async () => {
+  const [isBusy, create] = useBusy<Event>(async () => {
     if (problem !== undefined) return;
     await onCreate({
       expires_in: lifetime === "never" ? null : Number(lifetime),
@@ -42,7 +42,14 @@ export function LinkForm({ isFolder, onCreate }: {
     setLimit("");
   });
   return (
-    <div class="stack">
+    <form
+      class="stack"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create(event);
+      }}
+    >
       <div class="two-columns">
         <SelectField
           label="Expires"
@@ -75,9 +82,9 @@ export function LinkForm({ isFolder, onCreate }: {
         onChange={setDownload}
       />
       <div class="row">
-        <Button kind="primary" aria-busy={isBusy || undefined} onClick={create}>Create link</Button>
+        <Button kind="primary" type="submit" aria-busy={isBusy || undefined}>Create link</Button>
       </div>
-    </div>
+    </form>
   );
 }
 

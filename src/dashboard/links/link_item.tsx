@@ -1,10 +1,8 @@
-import { Trash2 } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useApp } from "../core/context.ts";
 import { formatRelative, plural } from "../core/format.ts";
 import type { Entry } from "../files/entry.ts";
-import { IconButton } from "../ui/button.tsx";
 import { CopyField } from "../ui/copy.tsx";
+import { RemoveButton } from "../ui/remove_button.tsx";
 import { type DriveLinks, isOpen, type ShareLink } from "./drive_links.ts";
 
 /** The links of a file or folder. @param children What is shown if there are none. */
@@ -13,29 +11,37 @@ export function LinkList({ shared, entry, children = null }: {
   entry: Entry;
   children?: ComponentChildren;
 }) {
-  const { toasts } = useApp();
   const own = shared.links.value.filter(({ name, prefix }) =>
     (entry.kind === "folder" ? prefix : name) === entry.name
   );
   if (own.length === 0) return <>{children}</>;
-  const revoke = async (id: string) => {
-    await shared.revoke(id);
-    toasts.success("Link revoked");
-  };
   return (
     <ul class="link-list" aria-label="Links">
-      {own.map((link) => <LinkItem key={link.id} link={link} onRevoke={() => revoke(link.id)} />)}
+      {own.map((link) => (
+        <LinkItem
+          key={link.id}
+          link={link}
+          onRevoke={() => shared.revoke(link.id)}
+        />
+      ))}
     </ul>
   );
 }
 
 /** A link with its address and limits. */
-function LinkItem({ link, onRevoke }: { link: ShareLink; onRevoke: () => unknown }) {
+function LinkItem({ link, onRevoke }: { link: ShareLink; onRevoke: () => Promise<void> }) {
   return (
     <li class="link-item">
       <div class="link-line line">
         <CopyField text={link.url} label="Link" />
-        <IconButton icon={Trash2} label="Revoke link" onClick={onRevoke} />
+        <RemoveButton
+          label="Revoke link"
+          title="Revoke this link?"
+          text="People who have it cannot open it any more."
+          action="Revoke"
+          done="Link revoked"
+          run={onRevoke}
+        />
       </div>
       <LinkLimits link={link} />
     </li>

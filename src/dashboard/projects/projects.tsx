@@ -13,7 +13,7 @@ import { Meter } from "../ui/meter.tsx";
 import { Page } from "../ui/page.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { parseSize, SizeField, sizeProblem } from "./size_field.tsx";
+import { parseSize, SizeField } from "./size_field.tsx";
 
 type ProjectUsage = Schemas["ProjectUsage"];
 
@@ -121,7 +121,8 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
   const [limit, setLimit] = useState("");
   const create = async () => {
     const max_bytes = parseSize(limit);
-    if (max_bytes === undefined) throw new Error(sizeProblem(limit));
+    // The field says why.
+    if (max_bytes === undefined) return;
     const body = {
       ...(name.trim() === "" ? {} : { name: name.trim() }),
       ...(id.trim() === "" ? {} : { project_id: id.trim() }),

@@ -34,9 +34,11 @@ export function sizeProblem(text: string): string | undefined {
 }
 
 /** A field for a limit of bytes. */
-export function SizeField({ label, value, onInput }: {
+export function SizeField({ label, value, problem, onInput }: {
   label: string;
   value: string;
+  /** What else is wrong with the value than its form. */
+  problem?: string | undefined;
   onInput: (value: string) => void;
 }) {
   return (
@@ -45,7 +47,7 @@ export function SizeField({ label, value, onInput }: {
       hint="Such as 500 MB, 10 GB or 1 TB. Empty for no limit."
       placeholder="No limit"
       value={value}
-      problem={sizeProblem(value)}
+      problem={sizeProblem(value) ?? problem}
       onInput={onInput}
     />
   );

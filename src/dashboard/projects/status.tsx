@@ -1,6 +1,6 @@
 import { CircleCheck } from "lucide";
 import type { Schemas } from "../core/api.ts";
-import { formatBytes, formatNumber, formatRelative, formatTime, plural } from "../core/format.ts";
+import { formatBytes, formatMoment, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
 import { folderOf, labelOf } from "../files/entry.ts";
@@ -61,7 +61,7 @@ function Safety({ status: { backups, integrity } }: { status: Status }) {
               ? "The server makes none: see --backup-dir"
               : newest === null
               ? "None yet"
-              : `${formatRelative(newest)} (${formatTime(newest)})`,
+              : formatMoment(newest),
           ],
           ["Last check of all bytes", checkText(integrity)],
           ["Damaged files", formatNumber(integrity.damaged_files)],
@@ -74,7 +74,7 @@ function Safety({ status: { backups, integrity } }: { status: Status }) {
 function checkText({ last_check_began, last_check_ended, progress }: Schemas["Integrity"]): string {
   if (last_check_began === null) return "None yet";
   if (last_check_ended === null) return `Running: ${Math.floor(progress * 100)} %`;
-  return `${formatRelative(last_check_ended)} (${formatTime(last_check_ended)})`;
+  return formatMoment(last_check_ended);
 }
 
 function Damaged({ files }: { files: Schemas["Integrity"]["damaged"] }) {
@@ -144,7 +144,7 @@ function Program({ status }: { status: Status }) {
       <Facts
         facts={[
           ["Version", `${version} (${build}, Deno ${deno})`],
-          ["Started", `${formatRelative(started)} (${formatTime(started)})`],
+          ["Started", formatMoment(started)],
           ["S3", s3 ?? "Off"],
           ["Memory", formatBytes(memory.resident)],
           [

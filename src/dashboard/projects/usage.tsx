@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../core/api.ts";
-import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
+import { formatBytes, formatNumber, formatUtcDay, plural } from "../core/format.ts";
 import { useAnswer } from "../core/resource.ts";
 import { Facts } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
@@ -67,7 +67,9 @@ const WEEK = 7;
 function History({ days }: { days: readonly Day[] }) {
   const size = days.length > MAX_BARS ? WEEK : 1;
   const bars = groupsOf(days, size);
-  const labels = bars.map((bar) => `${size > 1 ? "Week to " : ""}${formatDate(bar.at(-1)?.date)}`);
+  const labels = bars.map((bar) =>
+    `${size > 1 ? "Week to " : ""}${formatUtcDay(bar.at(-1)!.date)}`
+  );
   // Storage is counted at the end of each day or week, traffic over all of it.
   const stored = (title: string, of: (day: Day) => number, format: (value: number) => string) => (
     <Chart {...{ title, labels, format }} values={bars.map((bar) => of(bar.at(-1)!))} />

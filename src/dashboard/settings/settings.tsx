@@ -15,6 +15,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { RemoveButton } from "../ui/remove_button.tsx";
 import { Table } from "../ui/table.tsx";
+import { Setting } from "./setting.tsx";
 
 type Project = Schemas["ProjectDetails"];
 type Change = Schemas["ChangeProjectRequest"];
@@ -77,18 +78,17 @@ function useSave(
 function TrashSettings(props: SettingsProps) {
   const { info } = props;
   const save = useSave(props);
-  const { toasts, overlays } = useApp();
+  const { overlays } = useApp();
   const [days, setDays] = useState(String(info.trash_days));
   const isValid = /^\d+$/.test(days) && Number(days) <= MAX_TRASH_DAYS;
   const submit = async () => {
-    if (!isValid) return;
     const isEmptied = Number(days) === 0 && info.trash_files > 0;
     const agreed = !isEmptied || await confirm({ overlays }, {
       title: "Turn the trash off?",
       text: `${plural(info.trash_files, "file")} in it will be deleted for good.`,
       action: "Turn off and empty",
     });
-    if (agreed) await save({ trash_days: Number(days) }, "Saved").catch((e) => toasts.error(e));
+    if (agreed) await save({ trash_days: Number(days) }, "Saved");
   };
   return (
     <Section
@@ -97,19 +97,18 @@ function TrashSettings(props: SettingsProps) {
         formatBytes(info.trash_bytes)
       } now.`}
     >
-      <div class="setting">
-        <TextField
-          label="Days to keep deleted files"
-          hint={`0 turns the trash off; at most ${MAX_TRASH_DAYS}.`}
-          inputMode="numeric"
-          value={days}
-          problem={isValid ? undefined : `Enter a whole number from 0 to ${MAX_TRASH_DAYS}`}
-          onInput={setDays}
-        />
-        <Button onClick={submit} disabled={!isValid || Number(days) === info.trash_days}>
-          Save
-        </Button>
-      </div>
+      <Setting value={days} onSave={submit} isReady={isValid && Number(days) !== info.trash_days}>
+        {(refusal) => (
+          <TextField
+            label="Days to keep deleted files"
+            hint={`0 turns the trash off; at most ${MAX_TRASH_DAYS}.`}
+            inputMode="numeric"
+            value={days}
+            problem={isValid ? refusal : `Enter a whole number from 0 to ${MAX_TRASH_DAYS}`}
+            onInput={setDays}
+          />
+        )}
+      </Setting>
     </Section>
   );
 }
@@ -165,15 +164,20 @@ function QuotaSettings(props: SettingsProps) {
   const submit = () => save({ max_bytes: parseSize(limit) ?? null }, "Saved");
   return (
     <Section title="Limit of space" lead="For files, the trash and uploads in progress together.">
-      <div class="setting">
-        <SizeField label="Limit" value={limit} onInput={setLimit} />
-        <Button
-          onClick={submit}
-          disabled={!isValid || (parseSize(limit) ?? null) === info.max_bytes}
-        >
-          Save
-        </Button>
-      </div>
+      <Setting
+        value={limit}
+        onSave={submit}
+        isReady={isValid && (parseSize(limit) ?? null) !== info.max_bytes}
+      >
+        {(refusal) => (
+          <SizeField
+            label="Limit"
+            value={limit}
+            problem={refusal}
+            onInput={setLimit}
+          />
+        )}
+      </Setting>
     </Section>
   );
 }
@@ -188,17 +192,23 @@ function DomainSettings(props: SettingsProps) {
       title="Domain for applications"
       lead="Below it the owner may choose host names for applications."
     >
-      <div class="setting">
-        <TextField
-          label="Domain"
-          hint="Such as apps.example.com. Empty if only you set host names."
-          placeholder="None"
-          value={suffix}
-          spellcheck={false}
-          onInput={setSuffix}
-        />
-        <Button onClick={submit} disabled={suffix.trim() === (info.host_suffix ?? "")}>Save</Button>
-      </div>
+      <Setting
+        value={suffix}
+        onSave={submit}
+        isReady={suffix.trim() !== (info.host_suffix ?? "")}
+      >
+        {(refusal) => (
+          <TextField
+            label="Domain"
+            hint="Such as apps.example.com. Empty if only you set host names."
+            placeholder="None"
+            value={suffix}
+            problem={refusal}
+            spellcheck={false}
+            onInput={setSuffix}
+          />
+        )}
+      </Setting>
     </Section>
   );
 }

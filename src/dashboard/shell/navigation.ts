@@ -26,12 +26,16 @@ export interface NavigationEntry {
 
 type ProjectEntry = readonly [section: Section, label: string, icon: IconNode];
 
-const FILES: readonly ProjectEntry[] = [
-  ["files", "Files", Folder],
-  ["links", "Links", Link],
-  ["uploads", "Uploads", Upload],
-  ["trash", "Trash", Trash2],
-];
+function filesEntries(session: SessionStore): ProjectEntry[] {
+  const mayList = session.may("list");
+  const entries: (ProjectEntry | false)[] = [
+    ["files", "Files", Folder],
+    mayList && session.may("read") && ["links", "Links", Link],
+    ["uploads", "Uploads", Upload],
+    mayList && ["trash", "Trash", Trash2],
+  ];
+  return entries.filter((entry) => entry !== false);
+}
 
 const ADMINISTRATION: readonly ProjectEntry[] = [
   ["apps", "Applications", AppWindow],
@@ -46,7 +50,7 @@ const CONNECT: ProjectEntry = ["connect", "Connect", Plug];
 /** The entries of a project that a session may use, in two groups: what people use most comes first. */
 export function projectNavigation(session: SessionStore, project: string): NavigationEntry[][] {
   const administration = session.may("admin") ? ADMINISTRATION : [];
-  return [FILES, [...administration, CONNECT]].map((group) =>
+  return [filesEntries(session), [...administration, CONNECT]].map((group) =>
     group.map(([section, label, icon]) => ({
       section,
       label,
@@ -62,6 +66,6 @@ export function serverNavigation({ isAdministrator }: SessionStore): NavigationE
   return [
     { section: "projects", label: "Projects", icon: Boxes, href: links.projects() },
     { section: "status", label: "Health", icon: HeartPulse, href: links.status() },
-    { section: "events", label: "Activity", icon: Activity, href: links.serverEvents() },
+    { section: "events", label: "Server activity", icon: Activity, href: links.serverEvents() },
   ];
 }

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import type { Session } from "../core/session.ts";
@@ -22,8 +22,8 @@ export function Shell() {
   useLayoutEffect(() => {
     if (view === undefined && current !== null) router.replace(homeOf(current));
   });
-  useEffect(() => {
-    // Screen readers and the next Tab start at the new view.
+  // Screen readers and the next Tab start at the new view. Synchronous: a later call could take the focus from another element.
+  useLayoutEffect(() => {
     main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     main.current?.scrollTo(0, 0);
   }, [place]);

@@ -1,18 +1,18 @@
 import { RotateCcw, Trash2 } from "lucide";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import { type App, useApp } from "../core/context.ts";
 import { formatBytes, formatRelative, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { type Pages, type Resource, usePages } from "../core/resource.ts";
-import { DriveFiles } from "../files/actions/drive_files.ts";
+import { DriveFiles, type Outcome } from "../files/actions/drive_files.ts";
 import { DriveSelect } from "../files/drive_select.tsx";
 import { folderOf, labelOf } from "../files/entry.ts";
 import { useProject } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
 import { Checkbox } from "../ui/field.tsx";
-import { Empty, Loaded } from "../ui/loaded.tsx";
+import { Empty, Loaded, Skeleton } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 
@@ -62,7 +62,7 @@ interface TrashActions {
   empty: () => Promise<void>;
 }
 
-function useTrash(project: string, drive: string, onChange: () => void): TrashActions {
+function useTrash(project: string, drive: string): TrashActions {
   const app = useApp();
   const path = { project_id: project, drive_name: drive };
   const [page, loadMore] = usePages(async (last, signal) => {
@@ -75,39 +75,72 @@ function useTrash(project: string, drive: string, onChange: () => void): TrashAc
     );
     return { items, last: paging?.last };
   }, [project, drive]);
-  const { items, last } = page.data ?? { items: [], last: undefined };
-  const drop = (gone: ReadonlySet<string>) => {
-    page.set({ items: items.filter(({ id }) => !gone.has(id)), last });
-    onChange();
-  };
-  const remove = async (title: string, body: { ids: string[] } | { all: true }) => {
+  const files = new DriveFiles(app.api, { project, drive });
+  const drop = (gone: ReadonlySet<string>) =>
+    page.edit(({ items, last }) => ({ items: items.filter(({ id }) => !gone.has(id)), last }));
+  const isNextPageDue = page.data?.items.length === 0 && page.data.last !== undefined;
+  useEffect(() => {
+    if (isNextPageDue) page.reload();
+  }, [isNextPageDue]);
+  const remove = async (title: string, ids?: readonly string[]) => {
     const text = "This cannot be undone.";
     if (!await confirm(app, { title, text, action: "Delete for good" })) return;
-    await app.api.DELETE("/v1/{project_id}/{drive_name}/trash", { params: { path }, body });
-    drop(new Set("ids" in body ? body.ids : items.map(({ id }) => id)));
+    await files.removeItems(ids);
+    drop(new Set(ids ?? page.data?.items.map(({ id }) => id)));
     app.toasts.success("Deleted for good");
   };
   return {
     page,
     loadMore,
     restore: async (ids) => {
-      const { done, failed } = await new DriveFiles(app.api, { project, drive }).restoreItems(ids);
+      const { done, failed, hasReplaced } = await restoreAfterQuestion(app, files, ids);
       drop(new Set(done));
-      if (failed[0] === undefined) app.toasts.success(`Restored ${plural(done.length, "file")}`);
-      else app.toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failed[0].error}`);
+      if (hasReplaced) page.reload();
+      const [failure] = failed;
+      if (failure !== undefined) {
+        app.toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failure.error}`);
+      } else if (done.length > 0) app.toasts.success(`Restored ${plural(done.length, "file")}`);
     },
-    remove: (ids) => remove(`Delete ${plural(ids.length, "file")}?`, { ids: [...ids] }),
-    empty: () => remove("Empty the trash?", { all: true }),
+    remove: (ids) => remove(`Delete ${plural(ids.length, "file")}?`, ids),
+    empty: () => remove("Empty the trash?"),
+  };
+}
+
+/** Restores items. Where other files have their names now, asks whether to replace these. */
+async function restoreAfterQuestion(
+  app: App,
+  files: DriveFiles,
+  ids: readonly string[],
+): Promise<Outcome & { hasReplaced: boolean }> {
+  const first = await files.restoreItems(ids);
+  // The server names a condition under which it would restore them.
+  const taken = first.failed.filter(({ error }) => error.includes('"overwrite"'));
+  if (taken.length === 0) return { ...first, hasReplaced: false };
+  const others = first.failed.filter((failure) => !taken.includes(failure));
+  const isAgreed = await confirm(app, {
+    title: `Replace ${plural(taken.length, "file")}?`,
+    text: "Other files have these names now. They go to the trash in turn.",
+    action: "Replace",
+  });
+  if (!isAgreed) return { done: first.done, failed: others, hasReplaced: false };
+  const second = await files.restoreItems(taken.map(({ name }) => name), true);
+  return {
+    done: [...first.done, ...second.done],
+    failed: [...others, ...second.failed],
+    hasReplaced: second.done.length > 0,
   };
 }
 
 function TrashItems({ project, drive }: { project: string; drive: string }) {
+  const { session } = useApp();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const trash = useTrash(project, drive, () => setSelected(new Set()));
+  const trash = useTrash(project, drive);
   return (
     <Loaded from={trash.page}>
       {({ items, last }) =>
-        items.length === 0
+        items.length === 0 && last !== undefined
+          ? <Skeleton rows={8} />
+          : items.length === 0
           ? <Empty icon={Trash2} title="The trash is empty" text="Deleted files appear here." />
           : (
             <div class="stack">
@@ -117,15 +150,16 @@ function TrashItems({ project, drive }: { project: string; drive: string }) {
                 columns={columnsOf(selected, setSelected)}
                 rows={items}
                 keyOf={({ id }) => id}
-                actions={({ id, name }) => (
-                  <Button
-                    kind="quiet"
-                    aria-label={`Restore ${labelOf({ name })}`}
-                    onClick={() => trash.restore([id])}
-                  >
-                    Restore
-                  </Button>
-                )}
+                actions={({ id, name }) =>
+                  session.may("write") && (
+                    <Button
+                      kind="quiet"
+                      aria-label={`Restore ${labelOf({ name })}`}
+                      onClick={() => trash.restore([id])}
+                    >
+                      Restore
+                    </Button>
+                  )}
               />
               {last !== undefined && <Button onClick={trash.loadMore}>Show more</Button>}
             </div>
@@ -140,9 +174,12 @@ function TrashToolbar({ items, selected, setSelected, trash }: {
   setSelected: (selected: ReadonlySet<string>) => void;
   trash: TrashActions;
 }) {
+  const { session } = useApp();
   const all = items.map(({ id }) => id);
   const chosen = all.filter((id) => selected.has(id));
   const isNone = chosen.length === 0;
+  // Only a key for all names may empty the trash.
+  const mayEmpty = session.current.value?.name_prefix === null;
   return (
     <div class="row">
       <Checkbox
@@ -151,12 +188,23 @@ function TrashToolbar({ items, selected, setSelected, trash }: {
         onChange={(isChecked) => setSelected(new Set(isChecked ? all : []))}
       />
       <span class="push" />
-      <Button icon={RotateCcw} disabled={isNone} onClick={() => trash.restore(chosen)}>
-        Restore
-      </Button>
-      <Button icon={Trash2} onClick={() => isNone ? trash.empty() : trash.remove(chosen)}>
-        {isNone ? "Empty trash" : "Delete for good"}
-      </Button>
+      {session.may("write") && (
+        <Button
+          icon={RotateCcw}
+          disabled={isNone}
+          onClick={() => trash.restore(chosen)}
+        >
+          Restore
+        </Button>
+      )}
+      {session.may("delete") && (mayEmpty || !isNone) && (
+        <Button
+          icon={Trash2}
+          onClick={() => isNone ? trash.empty() : trash.remove(chosen)}
+        >
+          {isNone ? "Empty trash" : "Delete for good"}
+        </Button>
+      )}
     </div>
   );
 }

@@ -27,7 +27,7 @@ export function Button(
       type={type}
       class={`button ${kind ?? ""} ${rest.class ?? ""}`}
       disabled={disabled}
-      aria-busy={isBusy || undefined}
+      aria-busy={isBusy || rest["aria-busy"]}
       onClick={click}
     >
       {icon === undefined ? null : <Icon of={icon} />}
@@ -78,12 +78,12 @@ export function OpenLink({ href, label }: { href: string; label: string }) {
 }
 
 /** Runs an action once at a time, and shows what it throws. */
-export function useBusy(
-  action: ((event: MouseEvent) => unknown) | undefined,
-): [boolean, (event: MouseEvent) => Promise<void>] {
+export function useBusy<E extends Event = MouseEvent>(
+  action: ((event: E) => unknown) | undefined,
+): [boolean, (event: E) => Promise<void>] {
   const { toasts } = useApp();
   const [isBusy, setBusy] = useState(false);
-  const run = async (event: MouseEvent) => {
+  const run = async (event: E) => {
     if (isBusy) return;
     try {
       const result = action?.(event);

@@ -1,6 +1,6 @@
 import { X } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "../core/api_error.ts";
 import type { App } from "../core/context.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -22,7 +22,8 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // It has to be closed while it is in the document: only then the focus returns.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     return () => dialog?.close();
@@ -67,7 +68,12 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
   size?: Size | undefined;
 }) {
   const id = useId();
+  const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState("");
+  // The dialog gave the focus to its first button.
+  useLayoutEffect(() => {
+    form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+  }, []);
   const [isBusy, setBusy] = useState(false);
   const send = async (event: Event) => {
     event.preventDefault();
@@ -97,7 +103,7 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
   );
   return (
     <Dialog {...{ title, onClose, size }} footer={buttons} isForm>
-      <form id={id} class="stack" onSubmit={send} noValidate>
+      <form ref={form} id={id} class="stack" onSubmit={send} noValidate>
         {children}
         <FormProblem text={problem} />
       </form>

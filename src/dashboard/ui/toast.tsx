@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck, Info, X } from "lucide";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import type { Toast } from "../core/toasts.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -25,12 +25,25 @@ export function ToastList() {
 
 function ToastCard({ toast: { id, kind, text, action } }: { toast: Toast }) {
   const { toasts } = useApp();
+  const card = useRef<HTMLDivElement>(null);
+  const before = useRef<EventTarget | null>(null);
+  useLayoutEffect(() => () => {
+    const { current } = before;
+    const hasFocus = card.current?.contains(document.activeElement) === true;
+    if (hasFocus && current instanceof HTMLElement) current.focus({ preventScroll: true });
+  }, []);
   const act = () => {
     toasts.dismiss(id);
     action?.run();
   };
   return (
-    <div class={`toast line raised ${kind}`}>
+    <div
+      ref={card}
+      class={`toast line raised ${kind}`}
+      onFocusIn={({ relatedTarget }) => {
+        if (!card.current?.contains(relatedTarget as Node | null)) before.current = relatedTarget;
+      }}
+    >
       <Icon of={ICONS[kind]} />
       <p>{text}</p>
       {action === undefined ? null : <Button kind="quiet" onClick={act}>{action.label}</Button>}

@@ -166,7 +166,7 @@ export function sourceOf({ headers, project, rights }: S3Call): Place {
   let source: string;
   try {
     // A plus is not a space here: the header is the path of a URL.
-    source = decodeURIComponent(path.replace(/^\//, ""));
+    source = decodeURIComponent(path).replace(/^\//, "");
   } catch {
     throw malformed("it is not percent-encoded UTF-8");
   }

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { byteLength, compareNames } from "../../rules/names.ts";
-import type { ListedFile, ObjectEntry } from "../../store/listing/objects.ts";
+import { byteLength } from "../../rules/names.ts";
+import type { ListedFile } from "../../store/listing/listing.ts";
+import type { ObjectEntry } from "../../store/listing/objects.ts";
 import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
 import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../parameters.ts";
@@ -53,8 +54,8 @@ async function readPage(
     : commonPrefixOf(prefix, request.prefix, delimiter);
   if (commonPrefix === undefined) return cutPage(await store.listObjects(asked));
   // Above the name prefix of the key, a list has only the common prefix that leads to it.
-  if (after !== "" && compareNames(commonPrefix, after) <= 0) return { entries: [], more: false };
-  const { entries } = await store.listObjects({ ...asked, delimiter: "", after: "", limit: 1 });
+  if (after === commonPrefix) return { entries: [], more: false };
+  const { entries } = await store.listObjects({ ...asked, delimiter: "", limit: 1 });
   return { entries: entries.length === 0 ? [] : [{ commonPrefix }], more: false };
 }
 

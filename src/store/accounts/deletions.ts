@@ -55,13 +55,16 @@ interface RunningDeletion {
 export class Deletions {
   readonly #db: Database;
   readonly #projects: ProjectCache;
+  readonly #onDeleted: () => void;
   readonly #stop = new AbortController();
   /** How many deletions this process has begun. */
   #started = 0;
 
-  constructor(db: Database, projects: ProjectCache) {
+  /** @param onDeleted Called when all entries of a deletion are gone, before the name is free again. */
+  constructor(db: Database, projects: ProjectCache, onDeleted: () => void) {
     this.#db = db;
     this.#projects = projects;
+    this.#onDeleted = onDeleted;
   }
 
   /** Makes a `runAll` that is under way include a deletion that has just begun. */
@@ -146,8 +149,10 @@ export class Deletions {
     if (this.#isStopped) return false;
     // Another process has finished the deletion, or an upload has changed: the next batch shows which.
     if (steps > 0 && !(await this.#db.commitBulk(batch, "background")).ok) return false;
-    if (isLast) await this.#finish(marker);
-    return isLast;
+    if (!isLast) return false;
+    this.#onDeleted();
+    await this.#finish(marker);
+    return true;
   }
 
   async #finish(marker: Marker): Promise<void> {
@@ -251,14 +256,15 @@ async function* driveSteps(
   ...drive: string[]
 ): AsyncGenerator<Operation> {
   const files = { prefix: prefixes.ofDrive("file", project, ...drive) };
-  for await (const { key, value } of list<FileRecord>(files)) {
-    const step = new Operation().delete(key);
+  for await (const entry of list<FileRecord>(files)) {
+    const { key, value } = entry;
+    const step = recordStep(entry, value);
     // The bytes become garbage, so downloads that have started are completed.
     discardVersion(step, { project, drive: String(key[2]), name: String(key[3]) }, value);
     yield step;
   }
   const trash = { prefix: prefixes.ofDrive("trash", project, ...drive) };
-  for await (const { key, value } of list<TrashRecord>(trash)) yield trashStep(project, key, value);
+  for await (const entry of list<TrashRecord>(trash)) yield trashStep(project, entry);
   const uploads = { prefix: prefixes.ofDrive("upload", project, ...drive) };
   for await (const entry of list<UploadSession>(uploads)) yield uploadStep(project, entry);
   const completed = { prefix: prefixes.ofDrive("completed_upload", project, ...drive) };
@@ -271,13 +277,22 @@ async function* driveSteps(
   yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
 }
 
-function trashStep(
-  project: string,
-  key: Deno.KvKey,
-  { name, expires, record }: TrashRecord,
+/**
+ * Deletes the entry of a record. The check fails if another process has deleted it: a record that shares its bytes must
+ * release them once only.
+ */
+function recordStep(
+  { key, versionstamp }: Deno.KvEntry<unknown>,
+  { shared }: FileRecord,
 ): Operation {
-  const [drive = "", id = ""] = key.slice(2).map(String);
-  const step = new Operation().delete(key).delete(keys.garbage(expires, id));
+  const step = new Operation().delete(key);
+  return shared === undefined ? step : step.check(key, versionstamp);
+}
+
+function trashStep(project: string, entry: Deno.KvEntry<TrashRecord>): Operation {
+  const { name, expires, record } = entry.value;
+  const [drive = "", id = ""] = entry.key.slice(2).map(String);
+  const step = recordStep(entry, record).delete(keys.garbage(expires, id));
   releaseBytes(step, { project, drive, name }, record);
   return step;
 }

@@ -15,6 +15,7 @@ import { DELETION_BATCH } from "./deletions.ts";
 
 const GONE = "project-to-go";
 const KEPT = "project-to-stay";
+const KEPT_DRIVE = { project: "p", drive: "kept" };
 
 const PART = Math.ceil(MIN_PART / CHUNK_SIZE) * CHUNK_SIZE;
 
@@ -151,6 +152,43 @@ testOnAll("Concurrent sweeps of several processes delete each entry once", async
   assertEquals(await dataWith(bench, GONE), []);
   assertEquals(await dataWith(bench, '"d"'), []);
   assertEquals(await bench.store.projects.deleteDrive("p", "d"), false);
+});
+
+/** Makes the first bulk commits wait for each other, so that all of them were decided on the same entries. */
+function alignBulkCommits(db: Database, count: number): void {
+  const commitBulk = db.commitBulk.bind(db);
+  const all = Promise.withResolvers<void>();
+  let waiting = 0;
+  db.commitBulk = async (...args) => {
+    if (++waiting === count) all.resolve();
+    if (waiting <= count) await all.promise;
+    return await commitBulk(...args);
+  };
+}
+
+testOnAll("A batch that two processes commit releases shared bytes once", async (bench) => {
+  const { store, db } = bench;
+  await store.projects.update("p", { trashDays: 1 });
+  const data = bytes(2 * CHUNK_SIZE);
+  const originals = ["small", "large", "in the trash"].map((name) => ({ ...KEPT_DRIVE, name }));
+  for (const from of originals) {
+    await putAt(bench, from, from.name === "small" ? bytes(10) : data);
+    const request = { from, to: { ...from, drive: "d" }, overwrite: false, condition: () => true };
+    await store.files.copies.run("copy", request);
+  }
+  await store.files.delete({ ...KEPT_DRIVE, drive: "d", name: "in the trash" });
+  await store.projects.deleteDrive("p", "d");
+  alignBulkCommits(db, 2);
+  await Promise.all([bench, otherProcess(bench)].map(sweepLater));
+  await sweepLater(bench);
+  for (const place of originals) {
+    const file = await store.files.open(place);
+    assert(file !== undefined, place.name);
+    const pieces = await Array.fromAsync(await file.read({ start: 0, end: file.record.size }));
+    const received = new Uint8Array(await new Blob(pieces).arrayBuffer());
+    assertEquals(received, place.name === "small" ? bytes(10) : data);
+    file.close();
+  }
 });
 
 testOnAll("A large deletion does not delay a small one", async (bench) => {

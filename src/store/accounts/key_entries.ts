@@ -142,26 +142,45 @@ export async function readKey<R extends KeyRecord>(
   };
 }
 
-/**
- * Stores in the background that a key was used in this hour, unless that is known. The checks let one of several
- * processes do it, and keep the entry from outliving the key.
- */
-export function noteUse(
-  db: Database,
-  key: CachedKey<KeyRecord>,
-  now: number,
-  onError: (error: unknown) => void,
-): void {
-  if (now < key.lastUsed + HOUR) return;
-  key.lastUsed = now - now % HOUR;
-  const { place: { id, record, use }, lastUsed: value } = key;
-  const { project, expires: deadline } = key.record;
-  const operation = new Operation().check(record, key.versionstamp)
-    .check(use, key.useVersionstamp);
-  if (deadline === undefined) operation.set(use, value);
-  else setExpiring(operation, { project }, { key: use, value, deadline, id: journalIds(id).use });
-  db.commit(operation).catch((error: unknown) => {
-    // The next look-up beyond the cache time tries again.
-    if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) onError(error);
-  });
+/** Stores in the background in which hour each key was last used. */
+export class KeyUses {
+  readonly #db: Database;
+  readonly #onError: (error: unknown) => void;
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(db: Database, onError: (error: unknown) => void) {
+    this.#db = db;
+    this.#onError = onError;
+  }
+
+  /**
+   * Stores that a key was used in this hour, unless that is known. The checks let one of several processes do it, and
+   * keep the entry from outliving the key.
+   */
+  note(key: CachedKey<KeyRecord>, now: number): void {
+    if (now < key.lastUsed + HOUR) return;
+    key.lastUsed = now - now % HOUR;
+    const { place: { id, record, use }, lastUsed: value } = key;
+    const { project, expires: deadline } = key.record;
+    const operation = new Operation().check(record, key.versionstamp)
+      .check(use, key.useVersionstamp);
+    if (deadline === undefined) operation.set(use, value);
+    else setExpiring(operation, { project }, { key: use, value, deadline, id: journalIds(id).use });
+    const stored = this.#store(operation).finally(() => this.#pending.delete(stored));
+    this.#pending.add(stored);
+  }
+
+  /** Waits until the uses noted so far are stored, or cannot be. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  async #store(operation: Operation): Promise<void> {
+    try {
+      await this.#db.commit(operation);
+    } catch (error) {
+      // The next look-up beyond the cache time tries again.
+      if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) this.#onError(error);
+    }
+  }
 }

@@ -25,7 +25,7 @@ import {
   isExpired,
   type KeyEntries,
   type KeyPlace,
-  noteUse,
+  KeyUses,
   readKey,
   setKey,
 } from "./key_entries.ts";
@@ -66,7 +66,7 @@ export class ProjectKeyStore {
   readonly #revocations: Revocations;
   readonly #events: EventLog;
   readonly #cache: TtlCache<CachedKey<ProjectKeyRecord>>;
-  readonly #onError: (error: unknown) => void;
+  readonly #uses: KeyUses;
 
   /** @param onError Receives errors of background work. */
   constructor(
@@ -76,12 +76,12 @@ export class ProjectKeyStore {
     events: EventLog,
     onError: (error: unknown) => void,
   ) {
-    this.#onError = onError;
     this.#db = db;
     this.#projects = projects;
     this.#revocations = revocations;
     this.#events = events;
     this.#cache = new TtlCache((hash) => readKey(db, placeOf(hash)));
+    this.#uses = new KeyUses(db, onError);
   }
 
   /**
@@ -97,7 +97,7 @@ export class ProjectKeyStore {
       await this.#expire(hash, key);
       return undefined;
     }
-    noteUse(this.#db, key, now, this.#onError);
+    this.#uses.note(key, now);
     const { project, rights, record: { prefix } } = key;
     return { project, prefix, rights, deleting: owner.deleting };
   }
@@ -146,6 +146,7 @@ export class ProjectKeyStore {
     const hashes: string[] = [];
     const index = this.#db.reader.list<string>({ prefix: prefixes.projectKeyPrefixes(project) });
     for await (const { value } of index) hashes.push(value);
+    await this.#uses.flush();
     const [records, uses] = await Promise.all([
       readMany<ProjectKeyRecord>(this.#db.reader, hashes.map(keys.projectKey)),
       readMany<number>(this.#db.reader, hashes.map(keys.projectKeyUse)),

@@ -18,7 +18,7 @@ import {
   isExpired,
   type KeyEntries,
   type KeyPlace,
-  noteUse,
+  KeyUses,
   readKey,
   setKey,
 } from "./key_entries.ts";
@@ -61,6 +61,7 @@ export class S3KeyStore {
   readonly #db: Database;
   readonly #parts: S3KeyParts;
   readonly #cache: TtlCache<CachedS3Key>;
+  readonly #uses: KeyUses;
   /** The problems with secrets that were reported. */
   readonly #reported = new Set<string>();
 
@@ -68,6 +69,7 @@ export class S3KeyStore {
     this.#db = db;
     this.#parts = parts;
     this.#cache = new TtlCache((id) => this.#read(id));
+    this.#uses = new KeyUses(db, parts.onError);
   }
 
   /**
@@ -86,7 +88,7 @@ export class S3KeyStore {
       await this.#expire(accessKeyId, key);
       return undefined;
     }
-    noteUse(this.#db, key, now, this.#parts.onError);
+    this.#uses.note(key, now);
     const { project, rights, secret } = key;
     return { project, accessKeyId, secret, rights, deleting };
   }
@@ -138,6 +140,7 @@ export class S3KeyStore {
     if ((await reader.get(keys.project(project))).value === null) return [];
     const index = reader.list<S3KeyIndexRecord>({ prefix: prefixes.s3KeysOf(project) });
     const ids = await Array.fromAsync(index, ({ key }) => String(key.at(-1)));
+    await this.#uses.flush();
     const [records, uses] = await Promise.all([
       readMany<S3KeyRecord>(reader, ids.map(keys.s3Key)),
       readMany<number>(reader, ids.map(keys.s3KeyUse)),

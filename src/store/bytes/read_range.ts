@@ -38,8 +38,8 @@ export interface Source {
   cache?: ChunkCache | undefined;
   /** Memory of this download. */
   ahead: ReadAhead;
-  /** Called when bytes are missing or wrong. */
-  onDamage?: (error: StoreDamaged) => void;
+  /** Called when bytes are missing or wrong. Returns what the read fails with. */
+  onDamage?: (error: StoreDamaged) => Promise<Error>;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
@@ -77,8 +77,7 @@ export async function* readRange(
       throw damaged(place, record.version, "its list of parts is incomplete");
     }
   } catch (error) {
-    if (error instanceof StoreDamaged) source.onDamage?.(error);
-    throw error;
+    throw error instanceof StoreDamaged ? await source.onDamage?.(error) ?? error : error;
   }
 }
 

@@ -2,8 +2,8 @@
  * A mark that this process reads the store's file through a memory map.
  *
  * With a map, a sector that the disk cannot read ends the process (SIGBUS) instead of failing one read. If the marks of a
- * process are still there after its end, this may have happened: the next process reads without a map, and the read of
- * that sector then fails as any other. Power failures and SIGKILL leave marks too.
+ * process are still there after its end, this may have happened: the next process reads without a map, and a
+ * read of that sector fails with an error. Power failures and SIGKILL leave marks too.
  *
  * @module
  */

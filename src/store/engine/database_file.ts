@@ -82,6 +82,7 @@ async function openFile(
 ): Promise<Database> {
   using opened = new DisposableStack();
   await makePrivate([path, ...companionsOf(path)]);
+  await requireFileOfLog(path);
   createFile(path);
   const kv = opened.use(await Deno.openKv(path));
   const writer = opened.use(await Deno.openKv(path));
@@ -141,6 +142,22 @@ const NOT_MAPPED = "The last server on this store was killed or crashed. In case
 function isLackOfSpace(error: unknown): boolean {
   return isOutOfSpace(error) || error instanceof Error &&
       /disk is full|disk I\/O error|unable to open database file/.test(error.message);
+}
+
+/**
+ * SQLite deletes the log of a file that is empty or missing, and with it the last writes of a store whose file was moved
+ * away after a crash.
+ *
+ * @throws {Error} if there is a log without its file.
+ */
+async function requireFileOfLog(path: string): Promise<void> {
+  // In this order: a process that creates the store at the same moment makes the file first.
+  const hasLog = await fileSize(`${path}-wal`);
+  if (!hasLog || await fileSize(path)) return;
+  throw new Error(
+    `${path}-wal has the last writes of a store, but ${path} is missing or empty; put the file back, ` +
+      "restore a backup with kvdrive restore --force, or name another folder with --data",
+  );
 }
 
 /** Creates the file in a mode that can return space to the disk, which must precede the first table of Deno KV. */

@@ -51,6 +51,37 @@ Deno.test("A committed entry exists after the store is opened again", async () =
   });
 });
 
+Deno.test("A log without its file is kept, and the store opens with the file put back", async () => {
+  await withFolder(async (folder) => {
+    const live = join(folder, "live");
+    const db = await openDatabase(live);
+    await db.commit(new Operation().set(["file", "p", "d", "a"], "kept"));
+    // What a server leaves that is killed.
+    const copy = join(folder, "copy");
+    const path = join(copy, "kvdrive.db");
+    await Deno.mkdir(copy);
+    for (const ending of ["", "-wal"]) {
+      await Deno.copyFile(join(live, `kvdrive.db${ending}`), path + ending);
+    }
+    await db.close();
+    await Deno.rename(path, `${path}.away`);
+    const refuses = async () => {
+      const error = await assertRejects(() => openDatabase(copy), CannotOpenStore);
+      assertMatch(
+        error.message,
+        /kvdrive\.db-wal has the last writes of a store.*put the file back/,
+      );
+    };
+    await refuses();
+    await Deno.writeFile(path, new Uint8Array());
+    await refuses();
+    await Deno.rename(`${path}.away`, path);
+    const again = await openDatabase(copy);
+    assertEquals((await again.reader.get(["file", "p", "d", "a"])).value, "kept");
+    await again.close();
+  });
+});
+
 Deno.test("Several processes can open a new store at once", async () => {
   await withFolder(async (folder) => {
     const opened = await Promise.all(Array.from({ length: 4 }, () => openDatabase(folder)));

@@ -4,6 +4,7 @@
  * | The store fails | because |
  * | --- | --- |
  * | `StoreUnavailable` | it is locked, unreachable or overloaded; the same call may work later |
+ * | `VersionReplaced` | the bytes of a version are gone; the file may have another one |
  * | `StoreFull` (in `disk/`) | the disk is full |
  * | `MemoryExhausted` | the memory budget is used up |
  * | `StoreDamaged` | bytes of a file are missing or wrong |
@@ -34,7 +35,17 @@ import { formatBytes } from "../../rules/units.ts";
 
 /** The store cannot do it now, and may be able to soon. */
 export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
+  override readonly name: string = "StoreUnavailable";
+}
+
+/** A file was replaced or deleted while it was read, and the bytes of the version are gone. */
+export class VersionReplaced extends StoreUnavailable {
+  override readonly name = "VersionReplaced";
+
+  /** @param file The file, as `fileText` names it. */
+  constructor(file: string) {
+    super(`The file ${file} was replaced or deleted while it was read`);
+  }
 }
 
 /** The memory budget for a kind of request is used up, and no memory became free in time. */

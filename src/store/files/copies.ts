@@ -113,7 +113,8 @@ export class Copies {
         .check(target.key, target.versionstamp);
       const files = { from, to, source, target, replace };
       const { more, record } = this.#addChanges(operation, kind, project, files);
-      const growth = { more, moves: from.drive !== to.drive };
+      // The bytes of a target that goes to the trash move to another counter.
+      const growth = { more, moves: from.drive !== to.drive || target.value !== null };
       if ((await this.#quotas.commit(project, to, operation, growth)).ok) {
         if (kind === "move") this.#recentDeletions.add(from);
         return record;

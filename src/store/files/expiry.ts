@@ -1,7 +1,8 @@
 /**
  * Files with a deadline. From its deadline on such a file is absent for every caller (`isPresent`), at that very moment
- * and without any work. An index by deadline finds the expired files, which `ExpiredFiles` deletes soon after. Until then
- * they are still in the counters, so that answers about the usage subtract what the index says (`listPresentDrives`).
+ * and without any work. An index by deadline finds the expired files, which `ExpiredFiles` deletes soon after. Items of the
+ * trash have the garbage journal in its place. Until they are deleted both are still in the counters, so that answers about
+ * the usage subtract what the index and the journal say (`listPresentDrives`).
  *
  * The operation that sets a record adds its index entry (`setExpiry`), and the one that replaces or deletes the record
  * removes it (`dropExpiry`).
@@ -12,7 +13,14 @@ import type { Database } from "../engine/database.ts";
 import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
-import type { DamageRecord, ExpiryRecord, FileRecord, Place } from "../engine/records.ts";
+import type {
+  DamageRecord,
+  ExpiryRecord,
+  FileRecord,
+  Garbage,
+  Place,
+  TrashRecord,
+} from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES, transact } from "../engine/transact.ts";
 import {
   type DriveUsage,
@@ -21,7 +29,7 @@ import {
   type ProjectUsage,
   type Usage,
 } from "../quotas/usage.ts";
-import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
+import { type KvReader, MAX_LIST_BATCH, readMany } from "../reads/read_queue.ts";
 import {
   type FileDescription,
   isPresent,
@@ -29,6 +37,15 @@ import {
   validators,
   type WriteCondition,
 } from "./file_record.ts";
+
+/** Items of the trash that are looked at, or removed, at a time. */
+const DUE_BATCH = 100;
+
+/**
+ * Entries of the garbage journal that a search for due items reads, at most: about 20 ms. The journal is longer only until
+ * the next sweeps, after many files were deleted. Items beyond it count until they are removed.
+ */
+const MAX_DUE_ENTRIES = 2000;
 
 /** What decides about the entry in the index. */
 type Expiring = Pick<FileRecord, "version" | "expires" | "size">;
@@ -58,12 +75,27 @@ export function isIndexedBy(record: FileRecord | null, key: Deno.KvKey): record 
   return record !== null && record.expires === due && record.version === version;
 }
 
-/** Expired files that are still in the counters. */
+/** The counters that expired files and items of the trash are in. */
+type ExpiringUsage = Omit<Usage, "openBytes">;
+
+const NO_EXPIRED: ExpiringUsage = { files: 0, bytes: 0, trashFiles: 0, trashBytes: 0 };
+
+/** Expired files and items of the trash that are still in the counters. */
 interface ExpiredUsage {
   /** By project and drive. */
-  drives: Map<string, Map<string, Pick<Usage, "files" | "bytes">>>;
-  /** The versions of the files. */
-  versions: string[];
+  drives: Map<string, Map<string, ExpiringUsage>>;
+  /** The versions of the files, and the ids of the items. */
+  ids: string[];
+}
+
+/** Which expired files are read. */
+interface ExpiredScope {
+  /** Those whose deadline has come at this time, in milliseconds since 1970. */
+  now: number;
+  /** Those of this project; `undefined` for all. */
+  project: string | undefined;
+  /** Whether those in the trash are read as well. */
+  hasTrash: boolean;
 }
 
 /**
@@ -72,41 +104,84 @@ interface ExpiredUsage {
  *
  * @param project The project that the counters are of; `undefined` for all. Files of others may leave at any time.
  */
-async function readWithExpired<T>(
+async function readWithExpired<T extends Usage>(
   db: Database,
   project: string | undefined,
-  read: () => Promise<T>,
-): Promise<{ counted: T; expired: ExpiredUsage }> {
-  const now = Date.now();
-  let expired = await readExpired(db, now, project);
+  read: () => Promise<T[]>,
+): Promise<{ counted: T[]; expired: ExpiredUsage }> {
+  const scope: ExpiredScope = { now: Date.now(), project, hasTrash: false };
+  let expired = await readExpired(db, scope);
   for (let tries = 1;; tries++) {
     const counted = await read();
+    // While no item is counted, the journal, which may be long, need not be read.
+    const needsTrash = !scope.hasTrash && counted.some(({ trashFiles }) => trashFiles > 0);
     // An empty list stays empty: new deadlines lie in the future.
-    if (expired.versions.length === 0) return { counted, expired };
-    const before = expired.versions;
-    expired = await readExpired(db, now, project);
-    const isSame = before.length === expired.versions.length &&
-      before.every((version, i) => version === expired.versions[i]);
+    if (!needsTrash && expired.ids.length === 0) return { counted, expired };
+    const before = expired.ids;
+    scope.hasTrash ||= needsTrash;
+    expired = await readExpired(db, scope);
+    const isSame = !needsTrash && before.length === expired.ids.length &&
+      before.every((id, i) => id === expired.ids[i]);
     if (isSame || tries >= MAX_TRANSACTION_TRIES) return { counted, expired };
   }
 }
 
 async function readExpired(
   db: Database,
-  now: number,
-  wanted: string | undefined,
+  { now, project, hasTrash }: ExpiredScope,
 ): Promise<ExpiredUsage> {
-  const expired: ExpiredUsage = { drives: new Map(), versions: [] };
+  const expired: ExpiredUsage = { drives: new Map(), ids: [] };
   const due = db.reader.list<ExpiryRecord>(ranges.expiryDue(now), { batchSize: MAX_LIST_BATCH });
-  for await (const { key, value: { project, drive, size } } of due) {
-    if (wanted !== undefined && project !== wanted) continue;
-    const ofProject = expired.drives.get(project) ?? new Map();
-    const { files, bytes } = ofProject.get(drive) ?? { files: 0, bytes: 0 };
-    ofProject.set(drive, { files: files + 1, bytes: bytes + size });
-    expired.drives.set(project, ofProject);
-    expired.versions.push(String(key.at(-1)));
+  for await (const { key, value } of due) {
+    if (project !== undefined && value.project !== project) continue;
+    addExpired(expired, value, String(key.at(-1)), { files: 1, bytes: value.size });
+  }
+  if (!hasTrash) return expired;
+  for await (const batch of listDueTrash(db.reader, { now, project })) {
+    for (const { key, value } of await readMany<TrashRecord>(db.reader, batch)) {
+      // It was removed in between.
+      if (value === null || isPresent(value, now)) continue;
+      const [project = "", drive = "", id = ""] = key.slice(1).map(String);
+      const counted = { trashFiles: 1, trashBytes: value.record.size };
+      addExpired(expired, { project, drive }, id, counted);
+    }
   }
   return expired;
+}
+
+function addExpired(
+  { drives, ids }: ExpiredUsage,
+  { project, drive }: Pick<Place, "project" | "drive">,
+  id: string,
+  more: Partial<ExpiringUsage>,
+): void {
+  const ofProject = drives.get(project) ?? new Map<string, ExpiringUsage>();
+  const sum = { ...(ofProject.get(drive) ?? NO_EXPIRED) };
+  sum.files += more.files ?? 0;
+  sum.bytes += more.bytes ?? 0;
+  sum.trashFiles += more.trashFiles ?? 0;
+  sum.trashBytes += more.trashBytes ?? 0;
+  drives.set(project, ofProject.set(drive, sum));
+  ids.push(id);
+}
+
+/**
+ * Yields the keys of items of the trash whose deadline has passed by the garbage journal, in batches. The items may be
+ * removed at any time.
+ */
+export async function* listDueTrash(
+  reader: KvReader,
+  { now, project }: { now: number; project?: string | undefined },
+): AsyncGenerator<Deno.KvKey[]> {
+  let batch: Deno.KvKey[] = [];
+  const options = { batchSize: MAX_LIST_BATCH, limit: MAX_DUE_ENTRIES };
+  for await (const { value } of reader.list<Garbage>(ranges.garbageDue(now), options)) {
+    if (value.kind !== "trash" || (project !== undefined && value.project !== project)) continue;
+    if (batch.push(keys.trash(value.project, value.drive, value.id)) < DUE_BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Returns the names of a drive's files that have expired and were not deleted yet. */
@@ -145,12 +220,14 @@ export async function listPresentUsage(
   });
 }
 
-function subtract<T extends Usage>(
-  usage: T,
-  expired: Pick<Usage, "files" | "bytes"> = { files: 0, bytes: 0 },
-): T {
-  const { files, bytes } = usage;
-  return { ...usage, files: files - expired.files, bytes: bytes - expired.bytes };
+function subtract<T extends Usage>(usage: T, expired: ExpiringUsage = NO_EXPIRED): T {
+  return {
+    ...usage,
+    files: usage.files - expired.files,
+    bytes: usage.bytes - expired.bytes,
+    trashFiles: usage.trashFiles - expired.trashFiles,
+    trashBytes: usage.trashBytes - expired.trashBytes,
+  };
 }
 
 /** What a caller may change about a file that exists. What is `undefined` stays. */

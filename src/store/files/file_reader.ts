@@ -15,7 +15,7 @@ import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
 import { readRange } from "../bytes/read_range.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
 import type { Database } from "../engine/database.ts";
-import { StoreDamaged } from "../engine/errors.ts";
+import { StoreDamaged, VersionReplaced } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { MemoryBudget } from "../engine/memory_budget.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
@@ -195,9 +195,11 @@ export class FileReader {
     // A content is deleted with its record, which may have happened between the two reads.
     const now = (await this.readRecord(place)).value;
     if (now === null || bytesVersion(now) !== bytesVersion(record)) return undefined;
-    const error = new StoreDamaged(fileText(place), problem ?? "");
-    this.#noteDamage(place, record.version, error);
-    throw error;
+    throw await this.#noteDamage(
+      place,
+      now.version,
+      new StoreDamaged(fileText(place), problem ?? ""),
+    );
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
@@ -228,8 +230,7 @@ export class FileReader {
       try {
         return await crcOfChunks({ reader, reads, checksums }, place, record);
       } catch (error) {
-        if (error instanceof StoreDamaged) onDamage(error);
-        throw error;
+        throw error instanceof StoreDamaged ? await onDamage(error) : error;
       }
     };
     const release = (piece: Uint8Array<ArrayBuffer>) => {
@@ -239,9 +240,16 @@ export class FileReader {
     return { record, content, read, release, crc32: crc, close, [Symbol.dispose]: close };
   }
 
-  #noteDamage(place: Place, version: string, error: StoreDamaged): void {
+  /**
+   * Returns what a read fails with that met missing or wrong bytes. Another process keeps the bytes of a version that it
+   * replaces for a minute only: a slower reader has met no damage.
+   */
+  async #noteDamage(place: Place, version: string, error: StoreDamaged): Promise<Error> {
+    const { value } = await this.readRecord(place);
+    if (value?.version !== version) return new VersionReplaced(fileText(place));
     this.#db.meter.damageRead();
     this.#onDamage(place, version, error);
+    return error;
   }
 
   protected async readRecord(place: Place): Promise<Deno.KvEntryMaybe<FileRecord>> {

@@ -15,7 +15,8 @@ import type { FileRecord, Garbage, Place, TrashReason, TrashRecord } from "../en
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countTrash, countUsage } from "../quotas/usage.ts";
-import { dropExpiry, setExpiry } from "./expiry.ts";
+import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
+import { dropExpiry, listDueTrash, setExpiry } from "./expiry.ts";
 import { isPresent } from "./file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { isVersion, newVersion } from "../bytes/versions.ts";
@@ -24,12 +25,18 @@ import { discardVersion, releaseBytes } from "./shared_bytes.ts";
 /** Items that one page of the trash looks at, at most: with a prefix, few of them may be shown. */
 const MAX_LOOKED_AT = 10_000;
 
+/** Items with a prefix are read at least this many at a time, as most of those read may lack it. */
+const PREFIX_BATCH = 100;
+
 /** An item of the trash with its id. */
 export interface TrashItem extends TrashRecord {
   id: string;
 }
 
-/** A page of the trash. `last` is set if there may be more items: the id of the last one that was looked at. */
+/**
+ * A page of the trash. `last` is set if there are more items, or more to look at: the id of the last one that was looked
+ * at.
+ */
 export interface TrashPage {
   items: TrashItem[];
   last?: string;
@@ -98,24 +105,28 @@ export class Trash {
     const range = ranges.trashBefore(project, drive, last);
     const entries = this.#db.reader.list<TrashRecord>(range, {
       reverse: true,
-      batchSize: Math.min(limit + 1, 1000),
+      batchSize: Math.min(Math.max(limit + 1, prefix === "" ? 1 : PREFIX_BATCH), MAX_LIST_BATCH),
     });
     for await (const { key, value } of entries) {
-      if (items.length === limit || lookedAt++ === MAX_LOOKED_AT) return { items, last: previous };
+      if (lookedAt++ === MAX_LOOKED_AT) return { items, last: previous };
+      const isShown = isKept(value) && value.name.startsWith(prefix);
+      if (isShown && items.length === limit) return { items, last: previous };
       previous = String(key.at(-1));
-      if (isKept(value) && value.name.startsWith(prefix)) items.push({ id: previous, ...value });
+      if (isShown) items.push({ id: previous, ...value });
     }
     return { items };
   }
 
-  /** Returns the names of items; `undefined` for ids without one. */
+  /** Returns the names of items; `undefined` for ids without one that has not expired. */
   async names(
     { project, drive }: Pick<Place, "project" | "drive">,
     ids: readonly string[],
   ): Promise<(string | undefined)[]> {
     if (await this.#projects.isHidden({ project, drive })) return ids.map(() => undefined);
     const items = await Promise.all(ids.map((id) => this.#read(project, drive, id)));
-    return items.map((item) => item?.value.name);
+    return items.map((item) =>
+      item !== undefined && isKept(item.value) ? item.value.name : undefined
+    );
   }
 
   /**
@@ -155,53 +166,95 @@ export class Trash {
     throw new StoreUnavailable("The file could not be restored: others kept changing it");
   }
 
-  /** Deletes an item and releases its bytes. Returns whether there was one. */
-  async delete(
+  /** Deletes an item for good, also one that has expired. Returns whether there was one that had not. */
+  async delete(place: Pick<Place, "project" | "drive">, id: string): Promise<boolean> {
+    const item = await this.#remove(place, id);
+    return item !== undefined && isKept(item);
+  }
+
+  /** Deletes all items of a drive for good. Returns how many of them had not expired. */
+  async empty({ project, drive }: Pick<Place, "project" | "drive">): Promise<number> {
+    return await this.#forEach({ project, drive }, {}, (...item) => this.delete(...item));
+  }
+
+  /** Removes an item, expired or not. Returns whether there was one. */
+  async remove(place: Pick<Place, "project" | "drive">, id: string): Promise<boolean> {
+    return await this.#remove(place, id) !== undefined;
+  }
+
+  /**
+   * Removes the items of a project that were in the trash before an id. Returns how many.
+   *
+   * @param limit Stops after this many.
+   */
+  async removeBefore(
+    before: string,
+    { project, limit }: { project: string; limit: number },
+  ): Promise<number> {
+    const options = { before, limit };
+    return await this.#forEach({ project }, options, (...item) => this.remove(...item));
+  }
+
+  /**
+   * Removes the items of a project whose deadline has passed.
+   *
+   * @param now Milliseconds since 1970.
+   */
+  async removeDue(project: string, now: number): Promise<void> {
+    // The journal may be long. Most projects have no items.
+    const first = this.#db.reader.list(ranges.trash(project), { limit: 1 });
+    if ((await Array.fromAsync(first)).length === 0) return;
+    for await (const batch of listDueTrash(this.#db.reader, { now, project })) {
+      await Promise.all(batch.map(async (key) => {
+        const [, , drive = "", id = ""] = key.map(String);
+        if (await this.remove({ project, drive }, id)) this.#db.meter.swept("trash");
+      }));
+    }
+  }
+
+  /** Removes an item and releases its bytes. Returns the item, unless another caller removed it. */
+  async #remove(
     { project, drive }: Pick<Place, "project" | "drive">,
     id: string,
-  ): Promise<boolean> {
+  ): Promise<TrashRecord | undefined> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const owner = await this.#projects.find(project);
       // Its deletion removes the items of the project or drive.
-      if (owner === undefined || owner.deleting.includes(drive)) return false;
+      if (owner === undefined || owner.deleting.includes(drive)) return undefined;
       const item = await this.#read(project, drive, id);
-      if (item === undefined) return false;
+      if (item === undefined) return undefined;
       const { name, record } = item.value;
       const place = { project, drive, name };
       const operation = takeOut(owner, item);
       releaseBytes(operation, place, record);
       const more = countTrash(operation, place, record, -1);
-      if ((await this.#quotas.commit(owner, place, operation, { more })).ok) return true;
+      if ((await this.#quotas.commit(owner, place, operation, { more })).ok) return item.value;
       this.#projects.forget(project);
     }
     throw new StoreUnavailable("The trash could not be emptied: its project kept changing");
   }
 
-  /**
-   * Deletes items of a drive, or of all drives. Returns how many.
-   *
-   * @param before Only items that were in the trash before this id.
-   * @param limit Stops after this many.
-   */
-  async empty(
+  /** Does some work with the items of a drive, or of all drives. Returns for how many it returned true. */
+  async #forEach(
     { project, drive }: { project: string; drive?: string },
-    { before, limit = Infinity }: { before?: string; limit?: number } = {},
+    { before, limit = Infinity }: { before?: string; limit?: number },
+    work: (place: Pick<Place, "project" | "drive">, id: string) => Promise<boolean>,
   ): Promise<number> {
-    let deleted = 0;
+    let done = 0;
     let batch: Promise<boolean>[] = [];
     const flush = async () => {
-      deleted += (await Promise.all(batch)).filter(Boolean).length;
+      done += (await Promise.all(batch)).filter(Boolean).length;
       batch = [];
     };
     for await (const { key } of this.#db.reader.list<TrashRecord>(ranges.trash(project, drive))) {
       const [, , itemsDrive = "", id = ""] = key.map(String);
       if (before !== undefined && id >= before) continue;
-      batch.push(this.delete({ project, drive: itemsDrive }, id));
+      batch.push(work({ project, drive: itemsDrive }, id));
       if (batch.length === EMPTY_BATCH) await flush();
-      if (deleted >= limit) break;
+      if (done >= limit) break;
     }
     await flush();
-    return deleted;
+    return done;
   }
 
   async #read(project: string, drive: string, id: string): Promise<Stored | undefined> {

@@ -1,11 +1,15 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DAY } from "../../rules/units.ts";
 import { QuotaExceeded } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, DRIVE, place } from "../testing/bodies.ts";
 import { assertKeys } from "../testing/entries.ts";
+import { LIFETIME, putExpiring } from "../testing/expiry.ts";
 import { put, read, recordOf } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import { withClock } from "../testing/time.ts";
 import type { TrashItem } from "./trash.ts";
 
 const FIRST = { limit: 1000, last: "", prefix: "" };
@@ -150,6 +154,58 @@ testOnAll("The trash is listed in pages, each item once", async (bench) => {
     last = page.last;
   }
   assertEquals(found, names.toReversed());
+});
+
+testOnAll("A page is the last one if no further item has the prefix", async (bench) => {
+  await withTrash(bench);
+  for (const name of ["b1", "a1", "b2", "b3", "a2", "b4"]) {
+    await put(bench, name, bytes(1));
+    await bench.store.files.delete(place(name));
+  }
+  const page = async (last: string, limit: number) => {
+    const found = await bench.store.trash.list(DRIVE, { limit, last, prefix: "a" });
+    return { names: found.items.map(({ name }) => name), last: found.last };
+  };
+  const first = await page("", 1);
+  assertEquals(first.names, ["a2"]);
+  assertEquals(await page(first.last ?? "", 1), { names: ["a1"], last: undefined });
+  assertEquals(await page("", 2), { names: ["a2", "a1"], last: undefined });
+});
+
+testOnAll("A page is the last one if all further items have expired", async (bench) => {
+  await withClock(async (forward) => {
+    await withTrash(bench);
+    await putExpiring(bench, "short", 1);
+    await put(bench, "long", bytes(1));
+    for (const name of ["short", "long"]) await bench.store.files.delete(place(name));
+    forward(LIFETIME);
+    const page = await bench.store.trash.list(DRIVE, { limit: 1, last: "", prefix: "" });
+    assertEquals([page.items.map(({ name }) => name), page.last], [["long"], undefined]);
+  });
+});
+
+testOnAll("A page looks at 10,000 items at most, also after its last item", async (bench) => {
+  await withTrash(bench);
+  await put(bench, "a", bytes(1));
+  await bench.store.files.delete(place("a"));
+  const [item] = await items(bench);
+  assert(item !== undefined);
+  const { id, ...record } = item;
+  for (let added = 0; added < 10_500;) {
+    const operation = new Operation();
+    for (let i = 0; i < 300; i++, added++) {
+      // Of ids that are less, so older.
+      const older = id.slice(0, 10).replace(/./, "0") + String(added).padStart(16, "0");
+      operation.set(keys.trash(DRIVE.project, DRIVE.drive, older), { ...record, name: "b" });
+    }
+    await bench.db.commitBulk(operation);
+  }
+  const page = async (last: string) =>
+    await bench.store.trash.list(DRIVE, { limit: 1, last, prefix: "a" });
+  const first = await page("");
+  assertEquals(first.items.length, 1);
+  assert(first.last !== undefined && first.last < id, "It continues after what was looked at");
+  assertEquals(await page(first.last), { items: [] });
 });
 
 testOnAll("Two processes restore and delete one item: one of them succeeds", async (bench) => {

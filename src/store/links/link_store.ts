@@ -24,8 +24,8 @@ export const UNLOCKED_TIME = 12 * 60 * 60 * 1000;
 /** What a new link is to be. */
 export interface NewLink {
   target: LinkTarget;
-  /** Milliseconds since 1970. */
-  expires?: number | undefined;
+  /** How long it works, in milliseconds from its creation. */
+  lifetime?: number | undefined;
   download: boolean;
   password?: string | undefined;
   maxDownloads?: number | undefined;
@@ -104,7 +104,7 @@ export class LinkStore {
    */
   async create(
     { project, drive }: { project: string; drive: string },
-    { target, expires, download, password: text, maxDownloads }: NewLink,
+    { target, lifetime, download, password: text, maxDownloads }: NewLink,
     actor: Actor = COMMAND_LINE,
   ): Promise<LinkInfo> {
     const password = text === undefined ? undefined : await this.passwords.hash(text);
@@ -120,15 +120,16 @@ export class LinkStore {
       const signing = stored.value;
       if (signing === null) return undefined;
       const id = monotonicUlid();
+      const created = Date.now();
       const record: LinkRecord = {
         ...target,
         project,
         projectCreated: owner.value.created,
         drive,
         keyId: signing.id,
-        created: Date.now(),
+        created,
         download,
-        ...(expires === undefined ? {} : { expires }),
+        ...(lifetime === undefined ? {} : { expires: created + lifetime }),
         ...(password === undefined ? {} : { password }),
         ...(maxDownloads === undefined ? {} : { maxDownloads }),
       };
@@ -207,6 +208,11 @@ export class LinkStore {
     this.#cache.forget(id);
     this.#notify();
     return true;
+  }
+
+  /** To be called after links were deleted with their drive: a later drive can have its name. */
+  forgetDeleted(): void {
+    this.#cache.clear();
   }
 
   /** Makes the signing key if there is none. */

@@ -109,9 +109,28 @@ testOnAll("A revoked link is dead at once, and elsewhere within the cache time",
   await assertKeys(bench, { link_key: 1 });
 });
 
+testOnAll("A link of a deleted drive stays dead when the drive is made again", async (bench) => {
+  await put(bench, "a", new Uint8Array(1));
+  const { token } = await create(bench);
+  assertEquals(await isOpen(bench, token), true);
+  await bench.store.projects.deleteDrive(DRIVE.project, DRIVE.drive);
+  await bench.store.sweeper.sweep();
+  await put(bench, "a", new Uint8Array(1));
+  assertEquals(await isOpen(bench, token), false);
+});
+
+testOnAll("A link of a deleted bucket stays dead when the bucket is made again", async (bench) => {
+  const { token } = await create(bench);
+  assertEquals(await isOpen(bench, token), true);
+  const { buckets } = bench.store;
+  await buckets.create(DRIVE.project, DRIVE.drive);
+  assertEquals(await buckets.deleteEmpty(DRIVE.project, DRIVE.drive), "deleted");
+  await buckets.create(DRIVE.project, DRIVE.drive);
+  assertEquals(await isOpen(bench, token), false);
+});
+
 testOnAll("An expired link stays dead when the clock is set back", async (bench) => {
-  const expires = Date.now() + HOUR;
-  const { token, id } = await create(bench, { expires });
+  const { token, id } = await create(bench, { lifetime: HOUR });
   await withClock(async (forward, set) => {
     forward(HOUR - MINUTE);
     assertEquals(await isOpen(bench, token), true);
@@ -127,7 +146,7 @@ testOnAll("An expired link stays dead when the clock is set back", async (bench)
 });
 
 testOnAll("The sweeper deletes expired links", async (bench) => {
-  const link = await create(bench, { expires: Date.now() + HOUR });
+  const link = await create(bench, { lifetime: HOUR });
   const kept = await create(bench);
   await bench.store.links.countDownload(await opened(bench, link.token));
   await bench.store.links.close();
@@ -139,7 +158,7 @@ testOnAll("The sweeper deletes expired links", async (bench) => {
 
 testOnAll("A new signing key ends all links, and the sweeper deletes them", async (bench) => {
   const other = otherProcess(bench);
-  const links = [await create(bench), await create(bench, { expires: Date.now() + HOUR })];
+  const links = [await create(bench), await create(bench, { lifetime: HOUR })];
   await withClock(async (forward) => {
     for (const { token } of links) await isOpen(other, token);
     await bench.store.links.rotateKey();
@@ -197,7 +216,7 @@ testOnAll("Every refusal reads as much of the store", async (bench) => {
   const usedUp = await create(bench, { maxDownloads: 1 });
   await store.links.countDownload(await opened(bench, usedUp.token));
   const gone = await create(bench, { target: { name: "gone" } });
-  const expiring = await create(bench, { expires: Date.now() + MINUTE });
+  const expiring = await create(bench, { lifetime: MINUTE });
   await isOpen(bench, gone.token);
   await isOpen(bench, expiring.token);
   let reads = 0;
@@ -258,7 +277,7 @@ testOnAll("A password opens its link only, and its proof ends with it", async (b
 testOnAll("Links end with their drive and their project", async (bench) => {
   const { store } = bench;
   await put(bench, "a", new Uint8Array(1));
-  const { token } = await create(bench, { expires: Date.now() + HOUR });
+  const { token } = await create(bench, { lifetime: HOUR });
   const { token: other } = await store.links.create({ project: "p", drive: "e" }, {
     target: { prefix: "" },
     download: false,

@@ -21,10 +21,13 @@ export interface ListQuery {
   last: string;
 }
 
+/** The record of a file without the metadata of S3, which can have kilobytes. */
+export type ListedFile = Omit<FileRecord, "object">;
+
 /** A file, or a directory: its name ends with a slash, and it has no record. */
 export interface Listed {
   name: string;
-  record?: FileRecord;
+  record?: ListedFile;
 }
 
 /** A page of a listing. */
@@ -162,12 +165,21 @@ async function readEntries(reader: KvReader, range: KeyRange, limit: number): Pr
     let read = 0;
     for await (const { key, value } of reader.list<FileRecord>({ ...range, start }, options)) {
       const name = String(key.at(-1));
-      if (isPresent(value, now)) entries.push({ name, record: value });
+      const record = listedFile(value, now);
+      if (record !== undefined) entries.push({ name, record });
       start = [...key.slice(0, -1), nameAfter(name)];
       read++;
     }
     if (entries.length >= limit || read < count) return entries.slice(0, limit);
   }
+}
+
+/** Returns a record as lists have it; `undefined` if the file has expired. */
+export function listedFile(record: FileRecord, now: number): ListedFile | undefined {
+  if (!isPresent(record, now)) return undefined;
+  if (record.object === undefined) return record;
+  const { object: _, ...listed } = record;
+  return listed;
 }
 
 function page(entries: Listed[], limit: number): ListPage {

@@ -14,9 +14,15 @@ import {
 } from "../../rules/names.ts";
 import type { KeyRange } from "../engine/keys.ts";
 import type { FileRecord, FolderRecord } from "../engine/records.ts";
-import { isPresent } from "../files/file_record.ts";
 import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
-import { filesFrom, foldersFrom, later, type ListQuery } from "./listing.ts";
+import {
+  filesFrom,
+  foldersFrom,
+  later,
+  type ListedFile,
+  listedFile,
+  type ListQuery,
+} from "./listing.ts";
 
 export interface ObjectQuery {
   project: string;
@@ -29,9 +35,6 @@ export interface ObjectQuery {
   /** Maximum number of entries. */
   limit: number;
 }
-
-/** A file in a list, without its metadata, which can have kilobytes. */
-export type ListedFile = Omit<FileRecord, "object">;
 
 /** A file, the marker of a folder, or the common prefix of several. */
 export type ObjectEntry =
@@ -52,8 +55,7 @@ export async function listObjects(reader: KvReader, query: ObjectQuery): Promise
   const level: ListQuery = { project, drive, prefix, limit, last: "" };
   const start = startOf(query);
   const firstBatch = query.delimiter ? 1 : limit + 1;
-  const toListed = ({ object: _, ...listed }: FileRecord) =>
-    isPresent(listed, Date.now()) ? listed : undefined;
+  const toListed = (record: FileRecord) => listedFile(record, Date.now());
   const files = new Cursor(reader, (from) => filesFrom(level, from), {
     ...{ start, firstBatch, toListed },
   });

@@ -5,9 +5,15 @@ import { MAX_SEARCHED, nameAfter } from "../../rules/names.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { expiredNames } from "../files/expiry.ts";
-import { isPresent } from "../files/file_record.ts";
 import { type KvReader, readMany, readNames } from "../reads/read_queue.ts";
-import { filesFrom, type Listed, type ListPage, type ListQuery, startOf } from "./listing.ts";
+import {
+  filesFrom,
+  type Listed,
+  listedFile,
+  type ListPage,
+  type ListQuery,
+  startOf,
+} from "./listing.ts";
 
 /**
  * Names that are read and compared at once, which takes about 0.5 ms: some at first, then as many as are expected to have
@@ -119,8 +125,8 @@ async function entriesOf(
   const all = names.map((name) => keys.file({ project, drive, name }));
   const records = await readMany<FileRecord>(reader, all);
   return names.flatMap((name, i) => {
-    const record = records[i]?.value ?? undefined;
-    const isThere = record !== undefined && isPresent(record, Date.now());
-    return isThere ? [{ name, record }] : [];
+    const found = records[i]?.value ?? undefined;
+    const record = found && listedFile(found, Date.now());
+    return record === undefined ? [] : [{ name, record }];
   });
 }

@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { DAY, MINUTE } from "../../rules/units.ts";
-import { StoreDamaged } from "../engine/errors.ts";
-import { CHUNK_SIZE } from "../engine/records.ts";
+import { StoreDamaged, VersionReplaced } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import { bytesVersion, CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { damageBytes, flipBit } from "../testing/entries.ts";
+import { damageBytes, deleteEntry, flipBit } from "../testing/entries.ts";
 import { put, read, recordOf } from "../testing/files.ts";
 import { scrubOf, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
@@ -21,6 +22,26 @@ testOnAll("A download that meets damage records the file as damaged", async (ben
     await new Promise((go) => setTimeout(go));
   }
 });
+
+testOnAll(
+  "A version that another process has removed under a slow reader is not reported as damaged",
+  async (bench) => {
+    const { store, db } = bench;
+    const data = bytes(100 * CHUNK_SIZE);
+    await put(bench, "a", data);
+    const file = await store.files.open(place("a"));
+    assert(file !== undefined);
+    const pieces = (await file.read({ start: 0, end: data.byteLength }))[Symbol.asyncIterator]();
+    assertEquals((await pieces.next()).done, false);
+    const version = bytesVersion(await recordOf(bench, "a"));
+    for (const key of [keys.file(place("a")), keys.chunk(version, 99)]) await deleteEntry(db, key);
+    const error = await Array.fromAsync({ [Symbol.asyncIterator]: () => pieces })
+      .catch((error: unknown) => error);
+    assert(error instanceof VersionReplaced, String(error));
+    assertEquals((await store.integrity()).damages, []);
+    file.close();
+  },
+);
 
 testOnAll(
   "Damage that a reader met is checked soon and dropped if it has passed",

@@ -47,13 +47,11 @@ export class ExpiredFiles {
   }
 
   /**
-   * Deletes the files that have expired. Returns whether there were any. If some cannot be deleted, the others are, and
-   * the first failure is thrown.
+   * Deletes the files that have expired. If some cannot be deleted, the others are, and the first failure is thrown.
    */
-  async sweep({ project, ahead = 0 }: ExpirySweep = {}): Promise<boolean> {
+  async sweep({ project, ahead = 0 }: ExpirySweep = {}): Promise<void> {
     const due = ranges.expiryDue(this.#clock.now() + ahead);
     const failures: unknown[] = [];
-    let swept = 0;
     for await (const page of this.#pages(due)) {
       const chosen = page.filter(({ value }) => project === undefined || value.project === project);
       // Operations that wait at the same time share a commit.
@@ -62,12 +60,10 @@ export class ExpiredFiles {
       );
       for (const result of results) {
         if (result.status === "rejected") failures.push(result.reason);
-        else if (result.value) swept++;
       }
       if (this.#isStopped) break;
     }
     if (failures.length > 0) throw failures[0];
-    return swept > 0;
   }
 
   /**
@@ -88,8 +84,8 @@ export class ExpiredFiles {
     this.#isStopped = true;
   }
 
-  /** Returns whether a file was deleted: no other process was faster, and it was not given another deadline. */
-  async #delete(key: Deno.KvKey, { project, drive, name }: Place): Promise<boolean> {
+  /** Deletes a file, unless another process was faster, or it was given another deadline. */
+  async #delete(key: Deno.KvKey, { project, drive, name }: Place): Promise<void> {
     const place = { project, drive, name };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const owner = await this.#projects.find(project);
@@ -97,27 +93,25 @@ export class ExpiredFiles {
         key,
         keys.file(place),
       ]);
-      if (entry.value === null) return false;
+      if (entry.value === null) return;
       const operation = new Operation().check(key, entry.versionstamp)
         .check(file.key, file.versionstamp)
         .delete(key);
       if (!isIndexedBy(file.value, key)) {
-        if ((await this.#db.commit(operation)).ok) return false;
+        if ((await this.#db.commit(operation)).ok) return;
         continue;
       }
       // The deletion of the project or of the drive deletes the file.
-      if (owner === undefined || owner.deleting.includes(drive)) return false;
+      if (owner === undefined || owner.deleting.includes(drive)) return;
       operation.share(owner.unchanged).delete(file.key);
       const more = countUsage(operation, place, file.value, null);
       discardVersion(operation, place, file.value);
       if ((await this.#quotas.commit(owner, place, operation, { more })).ok) {
-        this.#db.meter.swept("expired_file");
-        return true;
+        return this.#db.meter.swept("expired_file");
       }
       this.#projects.forget(project);
     }
     // Others keep changing the file or its project: the next sweep tries again.
-    return false;
   }
 
   async *#pages(range: Deno.KvListSelector): AsyncGenerator<Deno.KvEntry<ExpiryRecord>[]> {

@@ -57,8 +57,8 @@ const MAX_FAILURES = 100;
 export interface Enders {
   /** Ends an upload that has expired. */
   endUpload: EndUpload;
-  /** Deletes items of the trash. */
-  trash: Pick<Trash, "delete" | "empty">;
+  /** Removes items of the trash. */
+  trash: Pick<Trash, "remove" | "removeBefore">;
 }
 
 export interface CollectorOptions {
@@ -228,13 +228,13 @@ export class GarbageCollector {
       case "upload":
         return await endUpload({ key, value, versionstamp });
       case "trash":
-        // Deleting the item deletes the entry.
-        if (!await trash.delete(value, value.id)) return true;
+        // Removing the item deletes the entry.
+        if (!await trash.remove(value, value.id)) return true;
         this.#meter.swept(value.kind);
         return false;
       case "whole_trash":
-        return await trash.empty({ project: value.project }, {
-          before: value.before,
+        return await trash.removeBefore(value.before, {
+          project: value.project,
           limit: MAX_EMPTIED,
         }) < MAX_EMPTIED;
       default:

@@ -20,8 +20,8 @@ export interface Growth {
   moves?: boolean;
 }
 
-/** Deletes what a project has that no longer counts for its callers. Returns whether there was any. */
-export type Reclaim = (project: string) => Promise<boolean>;
+/** Deletes what a project has that no longer counts for its callers. */
+export type Reclaim = (project: string) => Promise<void>;
 
 /** Room in a quota for the bytes of one upload while they are received. Disposing of it releases the room. */
 export interface QuotaReservation extends Disposable {
@@ -56,10 +56,10 @@ export class Quotas {
   readonly #reserved = new Map<string, number>();
 
   /**
-   * @param reclaim Called before a project without room is refused: deletes what no longer counts for its callers, and
-   *   returns whether there was any.
+   * @param reclaim Called before a write is refused for the quota. The write is tried again afterwards in any case, as
+   *   another process may have deleted the same at the same time.
    */
-  constructor(db: Database, reclaim: Reclaim = () => Promise.resolve(false)) {
+  constructor(db: Database, reclaim: Reclaim = () => Promise.resolve()) {
     this.#db = db;
     this.#reclaim = reclaim;
   }
@@ -82,7 +82,8 @@ export class Quotas {
     try {
       return await commit();
     } catch (error) {
-      if (!(error instanceof QuotaExceeded) || !await this.#reclaim(project)) throw error;
+      if (!(error instanceof QuotaExceeded)) throw error;
+      await this.#reclaim(project);
       return await commit();
     }
   }
@@ -155,8 +156,8 @@ interface ReservationAccount {
   seen(): number | undefined;
   /** Reads the project's bytes and the size of what the upload replaces. Returns `undefined` if there is no quota now. */
   read(): Promise<{ used: number; limit: number; replaced: number } | undefined>;
-  /** Deletes what no longer counts. Returns whether there was any. */
-  reclaim(): Promise<boolean>;
+  /** Deletes what no longer counts. */
+  reclaim(): Promise<void>;
   /** Returns what all running uploads of this process have reserved together. */
   reserved(): number;
   /** Changes that sum. */
@@ -187,8 +188,9 @@ class GrowingReservation implements QuotaReservation {
       if (!fitsQuota({ used, limit }, more)) {
         // Released at once, so that of many uploads that grow at the same time as many as possible succeed.
         this.release();
-        if (!hasReclaimed && await this.#account.reclaim()) return await this.growTo(size, true);
-        throw new QuotaExceeded({ used, limit, more });
+        if (hasReclaimed) throw new QuotaExceeded({ used, limit, more });
+        await this.#account.reclaim();
+        return await this.growTo(size, true);
       }
       this.#replaced = replaced;
     }

@@ -3,6 +3,7 @@ import { openDatabase } from "../engine/database_file.ts";
 import { QuotaExceeded } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
+import { ProjectCache } from "../engine/project_cache.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
@@ -10,6 +11,7 @@ import { countReads, dataWith } from "../testing/entries.ts";
 import { put, putAt, upload } from "../testing/files.ts";
 import { assertQuotaExceeded, quotaEntry, setQuota, sumOf, usedBytes } from "../testing/quotas.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import { Quotas } from "./quotas.ts";
 
 const { project } = DRIVE;
 
@@ -218,6 +220,57 @@ testOnAll("A missing sum is counted again", async (bench) => {
   const more = await putAll([bench], Array.from({ length: 9 }, () => 100), (i) => `more ${i}`);
   assertEquals([more.length, await usedBytes(bench)], [3, 1000]);
 });
+
+testOnAll("A move that trashes its target is noticed while the sum is counted", async (bench) => {
+  const { store, db } = bench;
+  const other = otherProcess(bench);
+  await store.projects.update(DRIVE.project, { trashDays: 1 });
+  await put(bench, "deleted", bytes(1));
+  await store.files.delete(place("deleted"));
+  await put(bench, "a", bytes(10));
+  await put(bench, "b", bytes(1000));
+  await setQuota(bench, 10_000);
+  const { reader } = db;
+  const { list } = reader;
+  let hasMoved = false;
+  // The counters are read in several steps. Here a step ends between those of the files and those of the trash.
+  reader.list = async function* <T>(...args: Parameters<typeof list>) {
+    for await (const entry of list.call(reader, ...args)) {
+      if (entry.key.at(-1) === "trash_bytes" && !hasMoved) {
+        hasMoved = true;
+        const request = { from: place("a"), to: place("b"), condition: () => true };
+        await other.store.files.copies.run("move", { ...request, overwrite: true });
+        const [now] = await db.reads.get<[T]>([entry.key]);
+        yield now as Deno.KvEntry<T>;
+      } else yield entry as Deno.KvEntry<T>;
+    }
+  } as typeof list;
+  await put(bench, "c", bytes(100));
+  assertEquals(hasMoved, true);
+  reader.list = list;
+  assertEquals(await quotaEntry(bench), 1 + 10 + 1000 + 100);
+});
+
+testOnAll(
+  "A write fits if another process deletes what has expired at the same time",
+  async (bench) => {
+    await setQuota(bench, 1000);
+    await put(bench, "a", bytes(1000));
+    const projects = new ProjectCache(bench.db);
+    const owner = await projects.requireWritable(DRIVE);
+    // This process finds nothing to delete, because another one has just done it.
+    const quotas = new Quotas(bench.db, async () => {
+      await otherProcess(bench).store.files.delete(place("a"));
+    });
+    using _ = await quotas.reserve(owner, DRIVE, keys.file(place("b")), 600);
+    await put(bench, "a", bytes(1000));
+    const write = new Operation().share(owner.unchanged).sum(
+      keys.usage(project, "d", "bytes"),
+      600,
+    );
+    assertEquals((await quotas.commit(owner, DRIVE, write, { more: 600 })).ok, true);
+  },
+);
 
 testOnAll("A drive that is being deleted makes room at once", async (bench) => {
   const other = otherProcess(bench);

@@ -5,7 +5,7 @@
  * @module
  */
 import { concat } from "@std/bytes/concat";
-import { deserialize } from "node:v8";
+import type { V8Decoder } from "./v8_decoder.ts";
 
 const STRING = 0x02;
 const NUMBER = 0x21;
@@ -112,10 +112,14 @@ const COUNTER = 2;
 const BYTES = 3;
 
 /** Returns the value that bytes encode. @throws if they encode none. */
-export function decodeValue(bytes: Uint8Array<ArrayBuffer>, encoding: number): unknown {
+export function decodeValue(
+  bytes: Uint8Array<ArrayBuffer>,
+  encoding: number,
+  decoder: V8Decoder,
+): unknown {
   switch (encoding) {
     case V8:
-      return deserialize(bytes);
+      return decoder.decode(bytes);
     case COUNTER:
       return new Deno.KvU64(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
     case BYTES:

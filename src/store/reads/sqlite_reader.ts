@@ -28,6 +28,7 @@ import {
   type ReferenceOf,
 } from "./read_queue.ts";
 import { BlockedTime, Turn } from "./turn.ts";
+import { V8Decoder } from "./v8_decoder.ts";
 
 /** The version of Deno KV's tables that this module knows, as Deno KV numbers its migrations. */
 const KNOWN_SCHEMA = 3;
@@ -92,6 +93,7 @@ export class SqliteReader implements KvReader, Disposable {
   readonly #forward: StatementSync;
   readonly #backward: StatementSync;
   readonly #names: StatementSync;
+  readonly #decoder = new V8Decoder();
   readonly #turn = new Turn();
   readonly #blocked = new BlockedTime();
   /** Whether a transaction is open. */
@@ -145,8 +147,8 @@ export class SqliteReader implements KvReader, Disposable {
       this.#statementFor(keys.length),
       keys.map(encodeKey),
     );
-    const found: Deno.KvEntryMaybe<unknown>[] = keys.map((key) => entryOf(key, undefined));
-    for (const row of rows) found[row.i] = entryOf(keys[row.i] ?? [], row);
+    const found: Deno.KvEntryMaybe<unknown>[] = keys.map((key) => this.#entryOf(key, undefined));
+    for (const row of rows) found[row.i] = this.#entryOf(keys[row.i] ?? [], row);
     return found as { [K in keyof T]: Deno.KvEntryMaybe<T[K]> };
   }
 
@@ -166,7 +168,7 @@ export class SqliteReader implements KvReader, Disposable {
     for (let left = limit; left > 0;) {
       const count = Math.min(batchSize, left);
       const rows = await this.#rows<KvRow>(statement, [from, to, count]);
-      for (const row of rows) yield entryOf<T>(keyOf(row), row) as Deno.KvEntry<T>;
+      for (const row of rows) yield this.#entryOf<T>(keyOf(row), row) as Deno.KvEntry<T>;
       const last = rows.at(-1);
       if (last === undefined || rows.length < count) return;
       left -= rows.length;
@@ -198,7 +200,19 @@ export class SqliteReader implements KvReader, Disposable {
   }
 
   #entry<T>(key: Deno.KvKey): Deno.KvEntryMaybe<T> {
-    return entryOf<T>(key, this.#get.get(encodeKey(key)) as Omit<KvRow, "k"> | undefined);
+    return this.#entryOf<T>(key, this.#get.get(encodeKey(key)) as Omit<KvRow, "k"> | undefined);
+  }
+
+  #entryOf<T>(key: Deno.KvKey, row: Omit<KvRow, "k"> | undefined): Deno.KvEntryMaybe<T> {
+    if (row === undefined) return { key, value: null, versionstamp: null };
+    const versionstamp = versionstampOf(row.version);
+    try {
+      return { key, value: decodeValue(row.v, row.v_encoding, this.#decoder) as T, versionstamp };
+    } catch (cause) {
+      // SQLite has no checksums: a bit of the file may have changed.
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`The entry ${JSON.stringify(key)} is damaged: ${reason}`, { cause });
+    }
   }
 
   #rows<Row>(
@@ -211,7 +225,7 @@ export class SqliteReader implements KvReader, Disposable {
   /** @param countOf Returns how many rows were read. */
   async #read<T>(read: () => T, countOf: (result: T) => number): Promise<T> {
     let began = performance.now();
-    if (this.#turn.isOver(began)) {
+    while (this.#turn.isOver(began)) {
       await this.#turn.next();
       began = performance.now();
     }
@@ -270,12 +284,6 @@ function endTransaction(sqlite: DatabaseSync): void {
       // If `COMMIT` fails, `ROLLBACK` ends the transaction. If that fails too, SQLite has ended it already.
     }
   }
-}
-
-function entryOf<T>(key: Deno.KvKey, row: Omit<KvRow, "k"> | undefined): Deno.KvEntryMaybe<T> {
-  if (row === undefined) return { key, value: null, versionstamp: null };
-  const value = decodeValue(row.v, row.v_encoding) as T;
-  return { key, value, versionstamp: versionstampOf(row.version) };
 }
 
 function keyOf({ k }: KvRow): Deno.KvKey {

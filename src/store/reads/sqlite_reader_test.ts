@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers";
 import { withFolder } from "../testing/stores.ts";
+import { encodeKey } from "./kv_encoding.ts";
 import {
   type EntryReader,
   type KvReader,
@@ -167,6 +169,32 @@ Deno.test("Reads in a loop leave time for timers", async () => {
   });
 });
 
+Deno.test("Reads that waited for the next turn end it after the same time", async () => {
+  await withReader(async (reader) => {
+    let now = 0;
+    const clock = stub(performance, () => now);
+    clock.slow(() => now += 0.4);
+    let turn = 0;
+    let isOver = false;
+    const nextTurn = () => {
+      turn++;
+      if (!isOver) setImmediate(nextTurn);
+    };
+    setImmediate(nextTurn);
+    try {
+      const readsOf = new Map<number, number>();
+      await Promise.all(Array.from({ length: 20 }, async () => {
+        await reader.get(["a", 0]);
+        readsOf.set(turn, (readsOf.get(turn) ?? 0) + 1);
+      }));
+      assert(Math.max(...readsOf.values()) <= 3, [...readsOf].join(" "));
+    } finally {
+      isOver = true;
+      clock.restore();
+    }
+  });
+});
+
 Deno.test("A file that shrinks under a reader is read to its new end", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/store.db`;
@@ -253,6 +281,21 @@ Deno.test("A reader that is closed throws, as does one of a key of an unknown ki
     closed[Symbol.dispose]();
     await assertRejects(() => closed.get(["a"]));
     await assertRejects(() => Array.fromAsync(closed.list({ prefix: [] })));
+  });
+});
+
+Deno.test("A read of an entry whose value is damaged names the entry", async () => {
+  await withReader(async (reader, _kv, path) => {
+    const other = new DatabaseSync(path);
+    other.prepare("UPDATE kv SET v = ? WHERE k = ?").run(
+      Uint8Array.of(255, 16, 63),
+      encodeKey(["a", "bb"]),
+    );
+    other.close();
+    const message = 'The entry ["a","bb"] is damaged: ';
+    await assertRejects(() => reader.get(["a", "bb"]), Error, message);
+    await assertRejects(() => Array.fromAsync(reader.list({ prefix: ["a"] })), Error, message);
+    assertEquals((await reader.get(["a", 0])).value, 0);
   });
 });
 

@@ -149,7 +149,7 @@ export const BACKENDS: readonly Backend[] = [
 
 /** What a collector asks of others, for tests without a trash. By default every upload ends. */
 export function enders(endUpload: EndUpload = () => Promise.resolve(true)): Enders {
-  const trash = { delete: () => Promise.resolve(false), empty: () => Promise.resolve(0) };
+  const trash = { remove: () => Promise.resolve(false), removeBefore: () => Promise.resolve(0) };
   return { endUpload, trash };
 }
 

@@ -10,6 +10,8 @@ export type ProblemKind =
   /** The bytes of a file, and of a part of an open upload. */
   | "file"
   | "part"
+  /** Entries that cannot be read, although the structure of the database's file is sound. */
+  | "entry"
   /** Data without an owner. */
   | "orphan"
   /** Counts of the files that share bytes. */

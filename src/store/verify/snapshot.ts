@@ -3,6 +3,7 @@ import { dirname } from "@std/path/dirname";
 import { FolderLock } from "../disk/file_lock.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { checkpointAfterRead } from "../disk/write_ahead_log.ts";
+import { identityOf } from "../engine/keys.ts";
 import {
   afterKey,
   decodeKey,
@@ -13,12 +14,19 @@ import {
   prefixRange,
   versionstampOf,
 } from "../reads/kv_encoding.ts";
+import { V8Decoder } from "../reads/v8_decoder.ts";
 
 /** An entry of the store. */
 export interface SnapshotEntry<T = unknown> {
   key: (string | number)[];
   value: T;
   versionstamp: string;
+}
+
+/** An entry whose value cannot be decoded. */
+export interface UnreadableEntry {
+  key: (string | number)[];
+  reason: string;
 }
 
 /** Entries that one query reads: records, and chunks of up to 64 KiB. */
@@ -34,6 +42,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * Until the snapshot is disposed of, the store's log grows by everything that is written.
  */
 export class Snapshot implements Disposable {
+  /** Entries that were found and whose values cannot be decoded. No read returns them. */
+  readonly unreadable = new Map<string, UnreadableEntry>();
   readonly #path: string;
   readonly #sqlite: DatabaseSync;
   readonly #lock: Disposable;
@@ -41,6 +51,7 @@ export class Snapshot implements Disposable {
   readonly #entries: StatementSync;
   readonly #sizes: StatementSync;
   readonly #nextKey: StatementSync;
+  readonly #decoder = new V8Decoder();
 
   private constructor(path: string, sqlite: DatabaseSync, lock: Disposable) {
     this.#path = path;
@@ -93,7 +104,7 @@ export class Snapshot implements Disposable {
   /** Returns an entry, or `undefined` if there is none. */
   get<T>(key: Deno.KvKey): SnapshotEntry<T> | undefined {
     const row = this.#entry.get(encodeKey(key)) as KvRow | undefined;
-    return row === undefined ? undefined : entryOf<T>(row, [...key] as (string | number)[]);
+    return row === undefined ? undefined : this.#entryOf(row, [...key] as (string | number)[]);
   }
 
   /** Returns whether there is an entry. Its value is not read. */
@@ -106,7 +117,8 @@ export class Snapshot implements Disposable {
   *list<T>(prefix: Deno.KvKey): Generator<SnapshotEntry<T>> {
     for (const row of this.#rows(this.#entries, prefixRange(prefix), RECORDS) as Iterable<KvRow>) {
       const key = decodeKey(row.k);
-      if (key !== undefined) yield entryOf<T>(row, key);
+      const entry = key === undefined ? undefined : this.#entryOf<T>(row, key);
+      if (entry !== undefined) yield entry;
     }
   }
 
@@ -172,6 +184,17 @@ export class Snapshot implements Disposable {
     }
   }
 
+  #entryOf<T>(row: KvRow, key: (string | number)[]): SnapshotEntry<T> | undefined {
+    try {
+      const value = decodeValue(row.v, Number(row.v_encoding), this.#decoder) as T;
+      return { key, value, versionstamp: versionstampOf(row.version) };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.unreadable.set(identityOf(key), { key, reason });
+      return undefined;
+    }
+  }
+
   [Symbol.dispose](): void {
     try {
       checkpointAfterRead(this.#path, this.#sqlite);
@@ -181,9 +204,4 @@ export class Snapshot implements Disposable {
     this.#sqlite.close();
     this.#lock[Symbol.dispose]();
   }
-}
-
-function entryOf<T>(row: KvRow, key: (string | number)[]): SnapshotEntry<T> {
-  const value = decodeValue(row.v, Number(row.v_encoding)) as T;
-  return { key, value, versionstamp: versionstampOf(row.version) };
 }

@@ -1,4 +1,4 @@
-import { prefixes } from "../engine/keys.ts";
+import { identityOf, prefixes } from "../engine/keys.ts";
 import type { S3KeyRecord } from "../engine/records.ts";
 import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
@@ -72,7 +72,7 @@ export const KINDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The kinds of problems that mean lost bytes. */
-const DAMAGE = new Set<Problem["kind"]>(["database", "file", "part"]);
+const DAMAGE = new Set<Problem["kind"]>(["database", "file", "part", "entry"]);
 
 /** The result of a check. */
 export interface VerifyReport {
@@ -121,8 +121,13 @@ export async function verifyStore(
     s3Keys: [],
   };
   for (const problem of allProblems(snapshot, report, options)) {
-    if (report.problems.length >= MAX_PROBLEMS) return { ...report, more: true };
+    report.more = report.problems.length >= MAX_PROBLEMS;
+    if (report.more) break;
     report.problems.push(problem);
+  }
+  // An entry that cannot be read may own what seems to be unused.
+  if (snapshot.unreadable.size > 0 || report.problems.some(({ kind }) => kind === "entry")) {
+    report.problems = report.problems.map(({ repair: _, ...problem }) => problem);
   }
   return report;
 }
@@ -141,12 +146,12 @@ export async function verifyBackup(
 ): Promise<Problem[]> {
   using snapshot = await Snapshot.take(path, true);
   const countBytes = ({ byteLength }: Uint8Array) => onBytes(byteLength);
-  const problems = [
-    ...fileProblems(snapshot, { onFile: () => {}, onBytes: countBytes }),
-    ...trashedFileProblems(snapshot, countBytes),
-    ...uploadProblems(snapshot, new PendingDeletions(snapshot), countBytes),
-  ];
-  return problems.filter(({ kind }) => DAMAGE.has(kind));
+  const problems = withUnreadable(snapshot, function* () {
+    yield* fileProblems(snapshot, { onFile: () => {}, onBytes: countBytes });
+    yield* trashedFileProblems(snapshot, countBytes);
+    yield* uploadProblems(snapshot, new PendingDeletions(snapshot), countBytes);
+  });
+  return [...problems].filter(({ kind }) => DAMAGE.has(kind));
 }
 
 function* allProblems(
@@ -157,11 +162,34 @@ function* allProblems(
   const damage = snapshot.damage();
   for (const text of damage) yield databaseProblem(text);
   try {
-    yield* entryProblems(snapshot, report, onBytes);
+    yield* withUnreadable(snapshot, () => entryProblems(snapshot, report, onBytes));
   } catch (error) {
     // A damaged database may be unreadable from some point on.
     if (damage.length === 0) throw error;
     yield databaseProblem(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/**
+ * Yields problems, and then the entries that could not be read. SQLite has no checksums, so a bit that has changed in a
+ * record may leave a value that cannot be decoded, or one that lacks a field.
+ */
+function* withUnreadable(
+  snapshot: Snapshot,
+  find: () => Iterable<Problem>,
+): Generator<Problem> {
+  try {
+    yield* find();
+  } catch (error) {
+    // Failures of the disk and of SQLite are other errors.
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    const message = `An entry has a wrong form (${error.message}), so not all were checked; ` +
+      "restore a backup";
+    yield { kind: "entry", message };
+  }
+  for (const { key, reason } of snapshot.unreadable.values()) {
+    const message = `The entry ${identityOf(key)} cannot be read: ${reason}; restore a backup`;
+    yield { kind: "entry", message };
   }
 }
 

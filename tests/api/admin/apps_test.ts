@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   ADMINISTERED,
   assertPrivate,
@@ -313,6 +313,7 @@ test("Every call to an unknown application is 404.", async ({ server }) => {
         const options = { body, ...(as === undefined ? {} : { as }) };
         const answer = await project.call(method, `/apps/${name}${path}`, options);
         assertErrorAnswer(answer.expect(404));
+        assertStringIncludes(answer.text, "There is no application");
       }
     }
   }

@@ -73,6 +73,16 @@ for (const value of MALFORMED) {
   });
 }
 
+test("A digest may have parameters and lack its padding.", async (drive) => {
+  for (const value of [`${RIGHT};a=1`, `${RIGHT}; a="b"; c`, RIGHT.replace(/=:$/, ":")]) {
+    await drive.put("a", CONTENT, { "Content-Digest": value });
+    const refused = await drive.unchangedBy(() =>
+      drive.send("POST", "/files?name=a", { headers: { "Content-Digest": value }, body: "other" })
+    );
+    assertErrorAnswer(refused.expect(400));
+  }
+});
+
 test("Beside a digest of another kind, the SHA-256 is checked.", async (drive) => {
   const wrong = await digestField(utf8("something else"));
   const other = `sha-512=:${encodeBase64(patternBytes(64))}:`;

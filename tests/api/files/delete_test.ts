@@ -88,6 +88,12 @@ test("Every awkward name can be deleted by the query.", async (drive) => {
   assertEquals(await drive.names(), []);
 });
 
+test("A name that is repeated more than a thousand times counts once.", async (drive) => {
+  await drive.put("a", "x");
+  const names = Array.from({ length: 1_001 }, () => "a");
+  assertEquals(await drive.delete(names), { deleted: ["a"], failed: [] });
+});
+
 test("The query form keeps the order and counts a repeated name once.", async (drive) => {
   await drive.putAll(["a", "b"]);
   const answer = (await drive.send("DELETE", inQuery(["b", "", "a", "b"]))).expect(200);

@@ -40,6 +40,20 @@ test("A folder is created with the permission write and deleted with delete.", a
   }
 });
 
+test("A key of a folder sees it in the one above while it is empty.", async (given) => {
+  const { drive, as } = await prepare(given, ["out"]);
+  const key = await as({ name_prefix: "a/in/" });
+  assertEquals(await key.list({ recursive: "false" }), { names: [] });
+  assertEquals(await folder(drive, "POST", "a/"), 201);
+  assertEquals(await key.list({ recursive: "false" }), { names: [] });
+  assertEquals(await folder(key, "POST", "a/in/"), 201);
+  for (const [prefix, ...names] of [["", "a/"], ["a/", "a/in/"], ["a/in/"]] as const) {
+    assertEquals(await key.list({ recursive: "false", prefix }), { names });
+  }
+  assertEquals(await key.list({ recursive: "false", last: "a/" }), { names: [] });
+  assertEquals(await key.list({}), { names: [] });
+});
+
 test("A key of a prefix keeps folders and finds names with it alone.", async (given) => {
   const { drive, as } = await prepare(given, ["in/cat", "in/dog", "out/cat"]);
   const key = await as({ name_prefix: "in/" });

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { administer, ADMINISTERED, Project, PROJECTS, withKey } from "../../support/admin.ts";
 import { patternBytes } from "../../support/bytes.ts";
 import { type Drive, query } from "../../support/drive.ts";
@@ -153,6 +154,57 @@ test("It is listed in pages, also those of a prefix.", async (drive) => {
     assertEquals(found, names.filter((name) => name.startsWith(prefix)).reverse());
   }
   assertEquals((await list(drive, { last: "unknown", limit: 100 })).items.length <= 25, true);
+});
+
+test("There is paging if and only if there is a further page.", async ({ server }) => {
+  const project = await Project.make(server);
+  (await project.call("PATCH", "", { body: { trash_days: 7 } })).expect(200);
+  const drive = project.drive("photos");
+  for (const name of ["b1", "b2", "a1"]) {
+    await drive.put(name, name);
+    await drive.delete([name]);
+  }
+  const names = ({ items }: Page) => items.map(({ name }) => name);
+  const { project_key } = await project.makeKey({ name_prefix: "a" });
+  const limited = project.with(project_key).drive("photos");
+  for (
+    const only of [await list(drive, { prefix: "a", limit: 1 }), await list(limited, { limit: 1 })]
+  ) {
+    assertEquals([names(only), only.paging], [["a1"], undefined]);
+  }
+  const first = await list(drive, { prefix: "b", limit: 1 });
+  assertEquals([names(first), first.paging?.size], [["b2"], 1]);
+  const second = await list(drive, { prefix: "b", limit: 1, last: first.paging?.last ?? "" });
+  assertEquals([names(second), second.paging], [["b1"], undefined]);
+});
+
+test("A file that expires in the trash is absent there, too, from its deadline on.", async ({ server }) => {
+  const project = await Project.make(server, { max_bytes: 10 });
+  (await project.call("PATCH", "", { body: { trash_days: 3 } })).expect(200);
+  const drive = project.drive("photos");
+  const show = async () => {
+    const { trash_files, trash_bytes } = (await project.call("GET", "")).expect(200).json as Record<
+      string,
+      number
+    >;
+    return [trash_files, trash_bytes];
+  };
+  const ids: string[] = [];
+  for (const name of ["a", "b", "c"]) {
+    const path = `/files${query({ name, expires_in: 2 })}`;
+    (await drive.send("POST", path, { body: "abc" })).expect(201);
+    await drive.delete([name]);
+    ids.push((await list(drive)).items[0]?.id ?? "");
+  }
+  assertEquals(await show(), [3, 9]);
+  assertErrorAnswer((await drive.send("POST", "/files?name=d", { body: "abc" })).expect(507));
+  await delay(2020);
+  assertEquals(await show(), [0, 0]);
+  assertEquals(await list(drive), { items: [] });
+  assertEquals(await empty(drive, { ids: [ids[0]] }), { deleted: 0 });
+  await drive.put("d", "abcdefgh");
+  assertEquals(await empty(drive, { all: true }), { deleted: 0 });
+  assertEquals(await show(), [0, 0]);
 });
 
 const BAD: [method: string, path: string, body: unknown][] = [

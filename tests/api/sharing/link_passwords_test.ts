@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { newAddress } from "../../support/server.ts";
 import { basic, BROWSER, makeLink, visit } from "../../support/sharing/links.ts";
 import { suite } from "../../support/suite.ts";
@@ -62,6 +63,17 @@ test("A browser gets a page, and after the password a cookie for this link alone
   (await visit(`${url}?name=a`, { headers: among })).expect(200);
 });
 
+test("A link whose file is gone is 404 with and without the password.", async (drive) => {
+  const { url } = await makeLink(drive, { name: "a", password: "x" });
+  for (const headers of [{}, BROWSER, basic("wrong"), basic("x")]) {
+    (await visit(url, { headers })).expect(404);
+  }
+  (await visit(url, { method: "HEAD" })).expect(404);
+  (await visit(url, { method: "POST", headers: FORM, body: form("wrong") })).expect(404);
+  await drive.put("a", "inside");
+  (await visit(url)).expect(401);
+});
+
 test("With TLS in front, the cookie is for TLS only.", async (drive) => {
   await drive.put("a", "inside");
   const { url } = await makeLink(drive, { name: "a", password: "x" });
@@ -98,6 +110,40 @@ alone(
     assert(page.text.startsWith("<!doctype html>"));
     (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(429);
     (await visit(url, { headers: basic("right") })).expect(200);
+  },
+);
+
+alone("Wrong keys and unknown addresses delay no right password.", async (drive) => {
+  await drive.put("a", "inside");
+  const { url } = await makeLink(drive, { name: "a", password: "right" });
+  const unknown = `${new URL(url).origin}/s/unknown`;
+  const from = { "X-Forwarded-For": newAddress() };
+  for (let i = 0; i < 10; i++) {
+    (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(401);
+    (await visit(unknown, { headers: from })).expect(404);
+  }
+  (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(429);
+  (await visit(url, { headers: { ...from, ...basic("right") } })).expect(200);
+  const page = { method: "POST", headers: { ...FORM, ...from }, body: form("right") };
+  (await visit(url, page)).expect(303);
+  (await visit(url, { headers: { ...from, ...basic("wrong") } })).expect(429);
+});
+
+alone(
+  "Guesses that are sent side by side tell no more than those that are sent one by one.",
+  async (drive) => {
+    await drive.put("a", "inside");
+    const { url } = await makeLink(drive, { name: "a", password: "right" });
+    const from = { "X-Forwarded-For": newAddress() };
+    const guess = (password: string) => visit(url, { headers: { ...from, ...basic(password) } });
+    for (let i = 0; i < 19; i++) (await guess(`wrong ${i}`)).expect(401);
+    const wrong = Array.from({ length: 20 }, (_, i) => guess(`side by side ${i}`));
+    // Passwords are checked one after the other: this one waits for the others.
+    await delay(100);
+    const right = await guess("right");
+    const statuses = (await Promise.all(wrong)).map(({ status }) => status);
+    assertEquals(statuses.filter((status) => status === 401).length, 1);
+    right.expect(429);
   },
 );
 

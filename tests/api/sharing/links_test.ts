@@ -57,6 +57,14 @@ test("A link with all settings shows them, but not its password.", async (drive)
   assertEquals(await linksOf(drive), [link]);
 });
 
+test("A link ends exactly so long after its creation.", async (drive) => {
+  const body = { name: "a", expires_in: 3600, password: "s3cret" };
+  for (let i = 0; i < 30; i++) {
+    const { created, expires } = await makeLink(drive, body);
+    assertEquals(Date.parse(expires ?? "") - Date.parse(created), 3_600_000);
+  }
+});
+
 test("null counts as absent, and an empty prefix is the whole drive.", async (drive) => {
   const nothing = { expires_in: null, password: null, max_downloads: null };
   const link = await makeLink(drive, { prefix: "", name: null, ...nothing });

@@ -4,8 +4,12 @@ import type { Page } from "playwright-core";
 import { assertAccessible } from "./accessibility.ts";
 import { DESKTOP, PHONE } from "./fixture.ts";
 
-/** A tablet and a large screen, on which only the layout is checked. */
-const OTHER_SIZES = [{ width: 768, height: 1024 }, { width: 1920, height: 1080 }];
+/** Tablets and a large screen, on which only the layout is checked. */
+const OTHER_SIZES = [
+  { width: 768, height: 1024 },
+  { width: 900, height: 700 },
+  { width: 1920, height: 1080 },
+];
 
 const FOLDER = join(import.meta.dirname ?? ".", "../screenshots");
 

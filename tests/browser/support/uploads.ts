@@ -53,6 +53,14 @@ export function entry(page: Page, name: string): Locator {
   return page.getByRole("grid").getByRole("row", { name, exact: true });
 }
 
+/** The names of the entries that are rendered, in order. One call, as a row may get another name between two. */
+export async function labels(page: Page): Promise<(string | null)[]> {
+  return await page.evaluate(() => {
+    const rows = document.querySelectorAll("[role=grid] [role=row][data-index]");
+    return [...rows].map((row) => row.getAttribute("aria-label"));
+  });
+}
+
 /** Records the numbers of the parts that the page sends from now on, in order. */
 export function recordParts(page: Page): number[] {
   const parts: number[] = [];

@@ -1,3 +1,4 @@
+import { assertEquals } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
 import { environment, type Folder, programCommand } from "../command.ts";
@@ -25,14 +26,12 @@ export const SHELLS: readonly ShellKind[] = [
   },
 ];
 
-/** Milliseconds for a shell to complete a word: the program may have to ask the server. */
-const COMPLETION_TIME = 1500;
-const START_TIME = 1500;
+/** Milliseconds for a shell to load the completions, and to run a line. */
 const PATIENCE = 30_000;
 
 /**
- * Types a line into an interactive shell on a terminal, waiting after each Tab, and returns the arguments that the program
- * was then called with.
+ * Types a line with Tabs into an interactive shell on a terminal, and returns the arguments that the program was then
+ * called with.
  */
 export async function completeLine(
   { command, load }: ShellKind,
@@ -41,7 +40,6 @@ export async function completeLine(
   env: Record<string, string>,
 ): Promise<string[]> {
   const seen = folder.at("arguments");
-  await Deno.remove(seen).catch(() => {});
   const bin = await wrapProgram(folder, seen);
   const process = new Deno.Command("script", {
     args: ["--quiet", "--return", "--command", command.join(" "), "/dev/null"],
@@ -59,16 +57,14 @@ export async function completeLine(
   }).spawn();
   const keyboard = process.stdin.getWriter();
   const type = (text: string) => keyboard.write(new TextEncoder().encode(text));
+  const run = async (text: string) => {
+    await type(`${text}\r`);
+    return await deadline(takeArguments(seen), PATIENCE);
+  };
   try {
-    await delay(START_TIME);
-    await type(`${load}\r`);
-    await delay(START_TIME);
-    for (const part of line.split(/(?<=\t)/)) {
-      await type(part);
-      if (part.endsWith("\t")) await delay(COMPLETION_TIME);
-    }
-    await type("\r");
-    return await deadline(argumentsIn(seen), PATIENCE);
+    // The shell must have loaded the completions before the first Tab.
+    assertEquals(await run(`${load}; kvdrive loaded`), ["loaded"]);
+    return await run(line);
   } finally {
     await type("\x03\rexit\r").catch(() => {});
     await keyboard.close().catch(() => {});
@@ -78,7 +74,10 @@ export async function completeLine(
   }
 }
 
-/** Writes a `kvdrive` that completes as the program does, and otherwise only notes its arguments. */
+/**
+ * Writes a `kvdrive` that completes as the program does, and otherwise only notes its arguments. The shell has an empty
+ * home without a history; Deno has its cache in that of the user, and would download all packages again.
+ */
 async function wrapProgram(folder: Folder, seen: string): Promise<string> {
   const words = programCommand([]).map((word) => `'${word}'`).join(" ");
   await Deno.mkdir(folder.at("bin"), { recursive: true });
@@ -86,7 +85,7 @@ async function wrapProgram(folder: Folder, seen: string): Promise<string> {
     "bin/kvdrive",
     `#!/bin/sh
 case "$1" in
-  complete|completion) exec ${words} "$@" ;;
+  complete|completion) HOME='${Deno.env.get("HOME") ?? ""}' exec ${words} "$@" ;;
   *) printf '%s\\n' "$@" > '${seen}.new'; mv '${seen}.new' '${seen}' ;;
 esac
 `,
@@ -95,10 +94,13 @@ esac
   return folder.at("bin");
 }
 
-async function argumentsIn(path: string): Promise<string[]> {
+/** Waits for the arguments of the next call, and removes them. */
+async function takeArguments(path: string): Promise<string[]> {
   for (;;) {
     try {
-      return (await Deno.readTextFile(path)).replace(/\n$/, "").split("\n");
+      const text = await Deno.readTextFile(path);
+      await Deno.remove(path);
+      return text.replace(/\n$/, "").split("\n");
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
       await delay(50);

@@ -1,8 +1,14 @@
 import { type Api, dataOf, pagesOf } from "../../core/api.ts";
-import { type Entry, labelOf, type Place } from "../entry.ts";
+import type { Entry, Place } from "../entry.ts";
+import { compareEntries } from "../listing/order.ts";
+import { numbered } from "./naming.ts";
 
 /** The most items of one call ("1 to 1000"). */
 const MAX_ITEMS = 1000;
+/** Lookups at the same time. */
+const LOOKUPS = 6;
+/** A call takes less than this, in milliseconds. */
+const MAX_CALL = 60_000;
 
 /** A file that gets another name. */
 export interface Renaming {
@@ -14,6 +20,12 @@ export interface Renaming {
 export interface Outcome {
   done: string[];
   failed: { name: string; error: string }[];
+}
+
+/** What an operation did that puts files into the trash. */
+export interface Change extends Outcome {
+  /** A time shortly before it, in milliseconds of the server's clock: that of the browser may differ. */
+  since: number;
 }
 
 /** Where files go: the same drive or another one of the project. */
@@ -59,7 +71,7 @@ export class DriveFiles {
       if (kind === "file") files.push(name);
       else {
         files.push(...await this.#names({ prefix: name }, signal));
-        folders.push(...await this.#foldersBelow(name, signal));
+        folders.push(...await this.foldersBelow(name, signal));
       }
     }
     return { files, folders };
@@ -73,14 +85,16 @@ export class DriveFiles {
       to?: string;
       overwrite?: boolean;
     },
-  ): Promise<Outcome> {
-    const outcome: Outcome = { done: [], failed: [] };
+  ): Promise<Change> {
+    const outcome: Change = { done: [], failed: [], since: Infinity };
     const path = `/v1/{project_id}/{drive_name}/files/${isCopy ? "copy" : "move"}` as const;
     const otherDrive = to === undefined || to === this.drive ? {} : { to_drive: to };
     for (const batch of batchesOf(items)) {
       const body = { items: batch, overwrite, ...otherDrive };
       const options = { params: { path: this.#path }, body, ...withSignal(signal) };
-      const { done, failed } = await dataOf(this.#api.POST(path, options)) as Outcome;
+      const call = this.#api.POST(path, options);
+      const { done, failed } = await dataOf(call) as Outcome;
+      outcome.since = Math.min(outcome.since, startOf((await call).response));
       outcome.done.push(...done);
       outcome.failed.push(...failed);
       onProgress?.(outcome.done.length + outcome.failed.length);
@@ -89,16 +103,16 @@ export class DriveFiles {
   }
 
   /** Deletes files. @throws {ApiError} */
-  async remove(names: readonly string[], { signal, onProgress }: Run = {}): Promise<Outcome> {
-    const outcome: Outcome = { done: [], failed: [] };
+  async remove(names: readonly string[], { signal, onProgress }: Run = {}): Promise<Change> {
+    const outcome: Change = { done: [], failed: [], since: Infinity };
     for (const batch of batchesOf(names)) {
-      const { deleted, failed } = await dataOf(
-        this.#api.DELETE("/v1/{project_id}/{drive_name}/files", {
-          params: { path: this.#path },
-          body: { names: batch },
-          ...withSignal(signal),
-        }),
-      );
+      const call = this.#api.DELETE("/v1/{project_id}/{drive_name}/files", {
+        params: { path: this.#path },
+        body: { names: batch },
+        ...withSignal(signal),
+      });
+      const { deleted, failed } = await dataOf(call);
+      outcome.since = Math.min(outcome.since, startOf((await call).response));
       outcome.done.push(...deleted);
       outcome.failed.push(...failuresOf(failed));
       onProgress?.(outcome.done.length + outcome.failed.length);
@@ -110,6 +124,17 @@ export class DriveFiles {
   async createFolder(name: string): Promise<void> {
     const options = { params: { path: this.#path }, body: { name } };
     await this.#api.POST("/v1/{project_id}/{drive_name}/folders", options);
+  }
+
+  /** Folders below a name that exist by themselves, and that one, if it does. @throws {ApiError} */
+  async foldersBelow(prefix: string, signal?: AbortSignal): Promise<string[]> {
+    const pages = pagesOf((from) =>
+      this.#api.GET("/v1/{project_id}/{drive_name}/folders", {
+        params: { path: this.#path, query: { prefix, limit: MAX_ITEMS, ...from } },
+        ...withSignal(signal),
+      })
+    );
+    return (await Array.fromAsync(pages)).flatMap(({ folders }) => folders);
   }
 
   /** Forgets folders; what is in them stays. @throws {ApiError} */
@@ -131,42 +156,54 @@ export class DriveFiles {
     return names[0] === name;
   }
 
-  /** The names of the files and folders directly in a folder, as far as the first page has them. @throws {ApiError} */
-  async labelsIn(path: string): Promise<Set<string>> {
-    const query = { prefix: path, recursive: false, limit: MAX_ITEMS };
-    const { names } = await dataOf(
-      this.#api.GET("/v1/{project_id}/{drive_name}/files", {
-        params: { path: this.#path, query },
-      }),
-    );
-    return new Set(names.map((name) => labelOf({ name })));
+  /** Whether a file or a folder has a name; that of a folder may be without its slash. @throws {ApiError} */
+  async isTaken(name: string): Promise<boolean> {
+    const label = name.replace(/\/$/, "");
+    const params = { path: this.#path, query: { prefix: `${label}/`, limit: 1 } };
+    const [isFile, { names }, { folders }] = await Promise.all([
+      this.exists(label),
+      dataOf(this.#api.GET("/v1/{project_id}/{drive_name}/files", { params })),
+      dataOf(this.#api.GET("/v1/{project_id}/{drive_name}/folders", { params })),
+    ]);
+    return isFile || names.length > 0 || folders.length > 0;
   }
 
-  /** The folders directly in a folder. @throws {ApiError} */
+  /** Returns a name with a number that is free. @param used Names that are not; gets what was tried. @throws {ApiError} */
+  async freeName(name: string, used: Set<string>): Promise<string> {
+    let free: string;
+    do {
+      free = numbered(name, (name) => used.has(name));
+      used.add(free);
+    } while (await this.isTaken(free));
+    return free;
+  }
+
+  /** The folders directly in a folder, in natural order. @throws {ApiError} */
   async foldersIn(path: string, signal?: AbortSignal): Promise<string[]> {
     const names = await this.#names({ prefix: path, recursive: false }, signal);
-    return names.filter((name) => name.endsWith("/"));
+    return names.filter((name) => name.endsWith("/"))
+      .map((name): Entry => ({ kind: "folder", name }))
+      .sort(compareEntries)
+      .map(({ name }) => name);
   }
 
-  /** Gives deleted files back their names. @throws {ApiError} */
+  /**
+   * Gives deleted or replaced files back their names.
+   *
+   * @param since A time shortly before they went to the trash, in milliseconds of the server's clock.
+   * @throws {ApiError}
+   */
   async restore(names: readonly string[], since: number): Promise<Outcome> {
-    const wanted = new Set(names);
-    if (wanted.size === 0) return { done: [], failed: [] };
-    const ids = new Map<string, string>();
-    const pages = pagesOf((from) =>
-      this.#api.GET("/v1/{project_id}/{drive_name}/trash", {
-        params: { path: this.#path, query: { limit: MAX_ITEMS, ...from } },
-      })
-    );
-    for await (const { items } of pages) {
-      for (const { id, name, deleted } of items) {
-        if (wanted.has(name) && !ids.has(name)) ids.set(name, id);
-        // Items come newest first: what is older was deleted by another request.
-        if (Date.parse(deleted) < since) wanted.clear();
-      }
-      if (ids.size >= wanted.size) break;
+    const missing = new Set(names);
+    if (missing.size === 0) return { done: [], failed: [] };
+    const ids: string[] = [];
+    for await (const { id, name } of this.#trashSince(since)) {
+      if (missing.delete(name)) ids.push(id);
+      if (missing.size === 0) break;
     }
-    return await this.restoreItems([...ids.values()]);
+    const { done, failed } = await this.restoreItems(ids);
+    const others = [...missing].map((name) => ({ name, error: "it is not in the trash" }));
+    return { done, failed: [...failed, ...others] };
   }
 
   /** Restores items of the trash. @throws {ApiError} */
@@ -185,6 +222,32 @@ export class DriveFiles {
     return outcome;
   }
 
+  /** Deletes items of the trash for good; all of them without `ids`. @throws {ApiError} */
+  async removeItems(ids?: readonly string[]): Promise<void> {
+    const bodies = ids === undefined
+      ? [{ all: true as const }]
+      : [...batchesOf(ids)].map((ids) => ({ ids }));
+    for (const body of bodies) {
+      const options = { params: { path: this.#path }, body };
+      await this.#api.DELETE("/v1/{project_id}/{drive_name}/trash", options);
+    }
+  }
+
+  /** The items that went to the trash since a time, newest first. @throws {ApiError} */
+  async *#trashSince(since: number): AsyncGenerator<{ id: string; name: string }> {
+    const pages = pagesOf((from) =>
+      this.#api.GET("/v1/{project_id}/{drive_name}/trash", {
+        params: { path: this.#path, query: { limit: MAX_ITEMS, ...from } },
+      })
+    );
+    for await (const { items } of pages) {
+      for (const item of items) {
+        if (Date.parse(item.deleted) < since) return;
+        yield item;
+      }
+    }
+  }
+
   async #names(
     query: { prefix: string; recursive?: boolean },
     signal?: AbortSignal,
@@ -197,16 +260,24 @@ export class DriveFiles {
     );
     return (await Array.fromAsync(pages)).flatMap(({ names }) => names);
   }
+}
 
-  async #foldersBelow(prefix: string, signal?: AbortSignal): Promise<string[]> {
-    const pages = pagesOf((from) =>
-      this.#api.GET("/v1/{project_id}/{drive_name}/folders", {
-        params: { path: this.#path, query: { prefix, limit: MAX_ITEMS, ...from } },
-        ...withSignal(signal),
-      })
-    );
-    return (await Array.fromAsync(pages)).flatMap(({ folders }) => folders);
+/** Looks up a few things at a time. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  lookUp: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += LOOKUPS) {
+    results.push(...await Promise.all(items.slice(start, start + LOOKUPS).map(lookUp)));
   }
+  return results;
+}
+
+/** A time before the server began to answer, by its own clock. */
+function startOf({ headers }: Response): number {
+  const time = Date.parse(headers.get("Date") ?? "");
+  return (Number.isNaN(time) ? Date.now() : time) - MAX_CALL;
 }
 
 function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {

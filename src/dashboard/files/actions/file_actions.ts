@@ -7,13 +7,13 @@ import type { MenuItem } from "../../ui/menu.tsx";
 import { copyText } from "../../ui/copy.tsx";
 import { showShareDialog } from "../../links/share_dialog.tsx";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
-import { DriveFiles, type Target } from "./drive_files.ts";
+import { DriveFiles, inParallel, type Renaming, type Target } from "./drive_files.ts";
 import { confirmRemoval, type Removal } from "./removal.tsx";
 import { labelProblem, mayGoTo, nameIn } from "./naming.ts";
 import { chooseTarget } from "./target_dialog.tsx";
 import { ticketsOf } from "./tickets.ts";
 import { askForFolder } from "./new_folder.ts";
-import { Relocation } from "./relocation.tsx";
+import { type Move, Relocation } from "./relocation.tsx";
 
 /** What changed in a folder, so that its list can follow without loading everything again. */
 export interface FolderChange {
@@ -21,6 +21,8 @@ export interface FolderChange {
   removed: readonly string[];
   /** Whether entries may have appeared: the list loads them. */
   hasNew: boolean;
+  /** An entry that got another name in its folder. */
+  renamed?: Renaming;
 }
 
 /** What people do with files and folders. */
@@ -33,6 +35,8 @@ export class FileActions {
     readonly app: App,
     readonly place: Place,
     readonly onChange: (change: FolderChange) => void,
+    /** Whether entries are all of the folder. */
+    readonly isEverything: (entries: readonly Entry[]) => boolean = () => false,
   ) {
     this.#files = new DriveFiles(app.api, place);
   }
@@ -78,15 +82,24 @@ export class FileActions {
     this.renaming.value = entry.name;
   }
 
-  /** Returns what is wrong with a new name, or gives it to the entry. */
-  async renameTo(entry: Entry, label: string): Promise<string | undefined> {
+  /** Ends editing a name, unless another one is edited meanwhile. */
+  endRenaming({ name }: Entry): void {
+    if (this.renaming.peek() === name) this.renaming.value = undefined;
+  }
+
+  /** Returns what is wrong with a new name, or gives it to the entry unless that is cancelled during the check. */
+  async renameTo(
+    entry: Entry,
+    label: string,
+    isCancelled: () => boolean,
+  ): Promise<string | undefined> {
     const isSame = label === labelOf(entry);
-    const taken = isSame ? new Set<string>() : await this.#files.labelsIn(folderOf(entry));
-    const problem = labelProblem(label, taken);
-    if (problem !== undefined) return problem;
-    const slash = entry.kind === "folder" ? "/" : "";
-    const to = `${folderOf(entry)}${label}${slash}`;
-    this.renaming.value = undefined;
+    const name = `${folderOf(entry)}${label}`;
+    const isTaken = async () => !isSame && await this.#files.isTaken(name);
+    const problem = await labelProblem(label, isTaken);
+    if (problem !== undefined || isCancelled()) return problem;
+    const to = entry.kind === "folder" ? `${name}/` : name;
+    this.endRenaming(entry);
     if (!isSame) await this.#relocation(false).run([{ entry, to }], this.place.drive);
     return undefined;
   }
@@ -128,13 +141,13 @@ export class FileActions {
   async remove(entries: readonly Entry[]): Promise<void> {
     const removal: Removal | undefined = await confirmRemoval(this.app, this.place, entries);
     if (removal === undefined) return;
-    const since = Date.now() - 60_000;
     const { files, folders } = await this.#files.contentsOf(entries);
-    const { done, failed } = await this.#files.remove(files);
+    const { done, failed, since } = await this.#files.remove(files);
     const isWhole = failed.length === 0;
     if (isWhole) await this.#files.removeFolders(folders);
     const gone = isWhole ? entries.map(({ name }) => name) : done;
-    this.onChange({ removed: gone, hasNew: false });
+    // Others may have stored a file in a folder meanwhile.
+    this.onChange({ removed: gone, hasNew: entries.some(({ kind }) => kind === "folder") });
     const [failure] = failed;
     if (failure !== undefined) {
       const text = `Cannot delete ${plural(failed.length, "file")}: ${failure.error}`;
@@ -155,7 +168,7 @@ export class FileActions {
     const tickets = ticketsOf(this.app);
     const address = isFile
       ? await tickets.addressOf(this.place, first.name, true)
-      : await tickets.archiveOf(this.place, entries);
+      : await tickets.archiveOf(this.place, entries, this.isEverything(entries));
     // The browser's own download: of any size, and it can be resumed.
     const anchor = document.createElement("a");
     anchor.href = address;
@@ -191,9 +204,17 @@ export class FileActions {
     const isSameDrive = target.drive === drive;
     const stuck = entries.find((entry) => isSameDrive && !mayGoTo(entry, target.path));
     if (stuck !== undefined) throw new Error(`“${labelOf(stuck)}” cannot go into itself`);
-    const moves = entries
-      .map((entry) => ({ entry, to: nameIn(target.path, entry) }))
-      .filter(({ entry, to }) => !isSameDrive || to !== entry.name || isCopy);
+    const files = new DriveFiles(this.app.api, { ...this.place, drive: target.drive });
+    const isHere = (entry: Entry) => isSameDrive && nameIn(target.path, entry) === entry.name;
+    const going = entries.filter((entry) => isCopy || !isHere(entry));
+    const used = new Set<string>();
+    const moves = await inParallel(going, async (entry): Promise<Move> => {
+      const name = nameIn(target.path, entry);
+      // A copy in the same folder, and the second of two entries of one name that a search found, get numbers.
+      if (isHere(entry) || used.has(name)) return { entry, to: await files.freeName(name, used) };
+      used.add(name);
+      return { entry, to: name };
+    });
     if (moves.length > 0) await this.#relocation(isCopy).run(moves, target.drive);
   }
 
@@ -211,7 +232,10 @@ export class FileActions {
       for (const folder of folders) await this.#files.createFolder(folder);
       const { done, failed } = await this.#files.restore(names, since);
       this.onChange({ removed: [], hasNew: true });
-      if (failed.length === 0) return toasts.success(`Restored ${plural(done.length, "file")}`);
+      const what = names.length === 0
+        ? plural(folders.length, "folder")
+        : plural(done.length, "file");
+      if (failed.length === 0) return toasts.success(`Restored ${what}`);
       toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failed[0]?.error}`);
     } catch (error) {
       toasts.error(error);

@@ -5,13 +5,15 @@ import type { Renaming } from "./drive_files.ts";
 const MAX_NAME = 1024;
 
 /** Returns what is wrong with a name that a file or folder shall get in its folder; `undefined` if nothing is. */
-export function labelProblem(label: string, taken: ReadonlySet<string>): string | undefined {
+export async function labelProblem(
+  label: string,
+  isTaken: (label: string) => Promise<boolean>,
+): Promise<string | undefined> {
   if (label.trim() === "") return "Enter a name";
   if (label.includes("/")) return "A name cannot contain “/”";
   if (label.includes("\0")) return "A name cannot contain the NUL character";
   if (new TextEncoder().encode(label).length > MAX_NAME) return "The name is too long";
-  if (taken.has(label)) return `There is a “${label}” already`;
-  return undefined;
+  return await isTaken(label) ? `There is a “${label}” already` : undefined;
 }
 
 /** Returns how the files below an entry are called when it gets another name. @param to Ends with a slash for a folder. */

@@ -5,13 +5,13 @@ import { editedLength, labelProblem, mayGoTo, nameIn, numbered, renamingsOf } fr
 const FILE: Entry = { kind: "file", name: "trip/a.jpg" };
 const FOLDER: Entry = { kind: "folder", name: "trip/2026/" };
 
-Deno.test("A name that cannot be is refused with the reason", () => {
-  const taken = new Set(["b.jpg"]);
-  assertEquals(labelProblem("c.jpg", taken), undefined);
-  assertEquals(labelProblem("  ", taken), "Enter a name");
-  assertEquals(labelProblem("a/b", taken), "A name cannot contain “/”");
-  assertEquals(labelProblem("b.jpg", taken), "There is a “b.jpg” already");
-  assertEquals(labelProblem("é".repeat(513), taken), "The name is too long");
+Deno.test("A name that cannot be is refused with the reason", async () => {
+  const isTaken = (label: string) => Promise.resolve(label === "b.jpg");
+  assertEquals(await labelProblem("c.jpg", isTaken), undefined);
+  assertEquals(await labelProblem("  ", isTaken), "Enter a name");
+  assertEquals(await labelProblem("a/b", isTaken), "A name cannot contain “/”");
+  assertEquals(await labelProblem("b.jpg", isTaken), "There is a “b.jpg” already");
+  assertEquals(await labelProblem("é".repeat(513), isTaken), "The name is too long");
 });
 
 Deno.test("The files of a folder follow its new name", () => {

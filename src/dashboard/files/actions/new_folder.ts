@@ -13,7 +13,7 @@ export async function askForFolder(
     title: "New folder",
     submit: "Create",
     label: "Name",
-    problemOf: async (label) => labelProblem(label, await files.labelsIn(path)),
+    problemOf: (label) => labelProblem(label, (label) => files.isTaken(path + label)),
   }, (label) => files.createFolder(`${path}${label}/`));
   return label === undefined ? undefined : `${path}${label}/`;
 }

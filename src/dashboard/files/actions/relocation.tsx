@@ -3,9 +3,9 @@ import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { askAboutConflicts } from "./conflict_dialog.tsx";
-import { DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
+import { DriveFiles, inParallel, type Outcome, type Renaming } from "./drive_files.ts";
 import type { FolderChange } from "./file_actions.ts";
-import { numbered, renamingsOf } from "./naming.ts";
+import { renamingsOf } from "./naming.ts";
 
 /** An entry, and the name that it gets. */
 export interface Move {
@@ -13,13 +13,29 @@ export interface Move {
   to: string;
 }
 
+/** What was moved or copied. */
+interface Relocated {
+  moves: readonly Move[];
+  /** All folders, with the names that they got. */
+  folders: readonly Renaming[];
+  /** Folders that were there before. */
+  kept: readonly string[];
+  done: readonly Renaming[];
+  failed: Outcome["failed"];
+  replaced: Replaced;
+  drive: string;
+}
+
+/** The files that were replaced, and a time shortly before, in milliseconds of the server's clock. */
+interface Replaced {
+  names: readonly string[];
+  since: number;
+}
+
 interface Options {
   isCopy: boolean;
   onChange: (change: FolderChange) => void;
 }
-
-/** Lookups of targets at the same time. */
-const LOOKUPS = 6;
 
 /** Moves or copies entries, asks once about targets that exist, and offers to undo a move. */
 export class Relocation {
@@ -43,49 +59,58 @@ export class Relocation {
     const folders = moves.flatMap(({ entry, to }) =>
       entry.kind === "folder" ? foldersOf(entry, to, contents.folders) : []
     );
+    const kept = isCopy ? [] : await foldersThere(moves, target);
     for (const { to } of folders) await target.createFolder(to);
-    const outcome = await this.#transfer(items, target);
-    if (outcome === undefined) return;
-    const { done, failed } = outcome;
+    const { done, failed, replaced } = await this.#transfer(items, target);
     if (!isCopy && failed.length === 0) {
       await this.#files.removeFolders(folders.map(({ from }) => from));
     }
     const isWhole = failed.length === 0;
     const gone = isCopy ? [] : isWhole ? moves.map(({ entry }) => entry.name) : done.map(fromOf);
-    onChange({ removed: gone, hasNew: true });
-    this.#report(moves, { done, failed, drive });
+    const renamed = isWhole && !isCopy ? renamingIn(moves) : undefined;
+    onChange({ removed: gone, hasNew: true, ...(renamed === undefined ? {} : { renamed }) });
+    this.#report({ moves, folders, kept, done, failed, replaced, drive });
   }
 
   /** Sends what has no conflict, then what the user decided about the rest. */
   async #transfer(
     items: readonly Renaming[],
     target: DriveFiles,
-  ): Promise<{ done: Renaming[]; failed: Outcome["failed"] } | undefined> {
+  ): Promise<Pick<Relocated, "done" | "failed" | "replaced">> {
     const { isCopy } = this.options;
     const options = { isCopy, to: target.drive };
     const first = await this.#files.transfer(items, options);
     const byName = new Map(items.map((item) => [item.from, item]));
     const done = first.done.flatMap((name) => byName.get(name) ?? []);
     const refused = first.failed.flatMap(({ name }) => byName.get(name) ?? []);
-    const conflicts = await existing(refused, target);
+    const conflicts = await this.#conflicts(refused, target);
     const failed = first.failed.filter(({ name }) => !conflicts.some(({ from }) => from === name));
-    if (conflicts.length === 0) return { done, failed };
+    const none = { names: [], since: Infinity };
+    if (conflicts.length === 0) return { done, failed, replaced: none };
     const choice = await askAboutConflicts(this.app, conflicts.map(({ to }) => to));
-    if (choice === "skip") return { done, failed };
-    const again = choice === "replace" ? conflicts : await renumbered(conflicts, target);
-    const second = await this.#files.transfer(again, {
-      ...options,
-      overwrite: choice === "replace",
-    });
+    if (choice === "skip") return { done, failed, replaced: none };
+    const overwrite = choice === "replace";
+    const again = overwrite ? conflicts : await renumbered(conflicts, target);
+    const second = await this.#files.transfer(again, { ...options, overwrite });
     const secondByName = new Map(again.map((item) => [item.from, item]));
-    done.push(...second.done.flatMap((name) => secondByName.get(name) ?? []));
-    return { done, failed: [...failed, ...second.failed] };
+    const doneAgain = second.done.flatMap((name) => secondByName.get(name) ?? []);
+    done.push(...doneAgain);
+    failed.push(...second.failed);
+    const replaced = { names: doneAgain.map(toOf), since: second.since };
+    return { done, failed, replaced: overwrite ? replaced : none };
   }
 
-  #report(
-    moves: readonly Move[],
-    { done, failed, drive }: { done: Renaming[]; failed: Outcome["failed"]; drive: string },
-  ): void {
+  /** Of files that were refused, those whose target exists, unless they are gone themselves. */
+  async #conflicts(refused: readonly Renaming[], target: DriveFiles): Promise<Renaming[]> {
+    const exist = await inParallel(
+      refused,
+      async ({ from, to }) => await target.exists(to) && await this.#files.exists(from),
+    );
+    return refused.filter((_, index) => exist[index]);
+  }
+
+  #report(relocated: Relocated): void {
+    const { moves, done, failed, drive } = relocated;
     const { toasts, router } = this.app;
     const { isCopy } = this.options;
     const [failure] = failed;
@@ -96,42 +121,70 @@ export class Relocation {
     const [first] = moves;
     if (first === undefined || (done.length === 0 && first.entry.kind === "file")) return;
     const folder = folderOf({ name: first.to });
-    const isRename = moves.length === 1 && folderOf(first.entry) === folder && !isCopy;
+    const isRename = !isCopy && renamingIn(moves) !== undefined;
     const what = moves.length === 1 ? `“${labelOf(first.entry)}”` : plural(moves.length, "item");
     const where = folder === "" ? drive : labelOf({ name: folder });
     const text = isRename
       ? `Renamed to “${labelOf({ name: first.to })}”`
       : `${isCopy ? "Copied" : "Moved"} ${what} to “${where}”`;
     const open = () => router.go(links.folder(this.place.project, drive, folder));
-    const undo = () => void this.#undo(moves, done, drive);
+    const undo = () => void this.#undo(relocated);
     toasts.success(
       text,
       isCopy ? { label: "Open", run: open } : { label: "Undo", run: undo },
     );
   }
 
-  async #undo(moves: readonly Move[], done: readonly Renaming[], drive: string): Promise<void> {
+  async #undo({ moves, folders, kept, done, replaced, drive }: Relocated): Promise<void> {
     const { toasts } = this.app;
     try {
       const target = new DriveFiles(this.app.api, { ...this.place, drive });
-      for (const { entry } of moves) {
-        if (entry.kind === "folder") await this.#files.createFolder(entry.name);
-      }
+      for (const { from } of folders) await this.#files.createFolder(from);
       const back = done.map(({ from, to }) => ({ from: to, to: from }));
       const { failed } = await target.transfer(back, { isCopy: false, to: this.#files.drive });
-      const folders = moves.filter(({ entry }) => entry.kind === "folder").map(({ to }) => to);
-      if (failed.length === 0) await target.removeFolders(folders);
+      const made = folders.map(({ to }) => to).filter((to) => !kept.includes(to));
+      if (failed.length === 0) await target.removeFolders(made);
       this.options.onChange({ removed: moves.map(({ to }) => to), hasNew: true });
-      if (failed[0] === undefined) toasts.success("Moved back");
-      else toasts.error(`Cannot move back ${plural(failed.length, "file")}: ${failed[0].error}`);
+      const stuck = new Set(failed.map(({ name }) => name));
+      const lost = await this.#restore(replaced, stuck, target);
+      if (failed[0] !== undefined) {
+        toasts.error(`Cannot move back ${plural(failed.length, "file")}: ${failed[0].error}`);
+      } else if (lost[0] !== undefined) {
+        const what = plural(lost.length, "replaced file");
+        toasts.error(`Moved back. Cannot restore ${what}: ${lost[0].error}`);
+      } else toasts.success("Moved back");
     } catch (error) {
       toasts.error(error);
     }
   }
+
+  /** Restores replaced files whose names are free again. Returns those that it cannot restore. */
+  async #restore(
+    { names, since }: Replaced,
+    stuck: ReadonlySet<string>,
+    target: DriveFiles,
+  ): Promise<Outcome["failed"]> {
+    const free = names.filter((name) => !stuck.has(name));
+    if (free.length === 0) return [];
+    const { failed } = await target.restore(free, since);
+    this.options.onChange({ removed: [], hasNew: true });
+    return failed;
+  }
+}
+
+/** The new name of a single entry that stays in its folder. */
+function renamingIn([move, ...others]: readonly Move[]): Renaming | undefined {
+  if (move === undefined || others.length > 0) return undefined;
+  const { entry, to } = move;
+  return folderOf(entry) === folderOf({ name: to }) ? { from: entry.name, to } : undefined;
 }
 
 function fromOf({ from }: Renaming): string {
   return from;
+}
+
+function toOf({ to }: Renaming): string {
+  return to;
 }
 
 /** The folder itself and the folders in it, with the names that they get. */
@@ -140,28 +193,17 @@ function foldersOf(entry: Entry, to: string, folders: readonly string[]): Renami
   return [...own].map((from) => ({ from, to: to + from.slice(entry.name.length) }));
 }
 
-/** Of files that were refused, those whose target exists. */
-async function existing(items: readonly Renaming[], target: DriveFiles): Promise<Renaming[]> {
-  const found: Renaming[] = [];
-  for (let start = 0; start < items.length; start += LOOKUPS) {
-    const some = items.slice(start, start + LOOKUPS);
-    const exist = await Promise.all(some.map(({ to }) => target.exists(to)));
-    found.push(...some.filter((_, index) => exist[index]));
-  }
-  return found;
+/** The folders that exist by themselves where folders go. */
+async function foldersThere(moves: readonly Move[], target: DriveFiles): Promise<string[]> {
+  const folders = moves.filter(({ entry }) => entry.kind === "folder");
+  return (await inParallel(folders, ({ to }) => target.foldersBelow(to))).flat();
 }
 
 /** Gives each file a name that is free. */
 async function renumbered(items: readonly Renaming[], target: DriveFiles): Promise<Renaming[]> {
-  const taken = new Map<string, Set<string>>();
-  const result: Renaming[] = [];
-  for (const { from, to } of items) {
-    const folder = folderOf({ name: to });
-    const labels = taken.get(folder) ?? await target.labelsIn(folder);
-    taken.set(folder, labels);
-    const free = numbered(to, (name) => labels.has(labelOf({ name })));
-    labels.add(labelOf({ name: free }));
-    result.push({ from, to: free });
-  }
-  return result;
+  const used = new Set<string>();
+  return await inParallel(items, async ({ from, to }) => ({
+    from,
+    to: await target.freeName(to, used),
+  }));
 }

@@ -16,8 +16,12 @@ export async function confirmRemoval(
   { project }: Place,
   entries: readonly Entry[],
 ): Promise<Removal | undefined> {
-  const hasTrash = await trashDays(app, project) > 0;
+  const days = await trashDays(app, project);
+  const hasTrash = days !== undefined && days > 0;
   if (hasTrash) return { hasTrash };
+  const warning = days === undefined
+    ? "If the trash of the project is off, this cannot be undone."
+    : "The trash is off, so this cannot be undone.";
   const [first] = entries;
   const what = entries.length === 1 && first !== undefined
     ? `“${labelOf(first)}”`
@@ -25,17 +29,15 @@ export async function confirmRemoval(
   const hasFolder = entries.some(({ kind }) => kind === "folder");
   const isAgreed = await confirm(app, {
     title: `Delete ${what}?`,
-    text: hasFolder
-      ? "Folders are deleted with all files in them. The trash is off, so this cannot be undone."
-      : "The trash is off, so this cannot be undone.",
+    text: hasFolder ? `Folders are deleted with all files in them. ${warning}` : warning,
     action: "Delete",
   });
   return isAgreed ? { hasTrash } : undefined;
 }
 
-/** The days that deleted files are kept; 0 where they are not, or where the session may not know. */
-async function trashDays({ api, session }: App, project: string): Promise<number> {
-  if (!session.may("admin")) return 0;
+/** The days that deleted files are kept, 0 where they are not; `undefined` if the session may not know. */
+async function trashDays({ api, session }: App, project: string): Promise<number | undefined> {
+  if (!session.may("admin")) return undefined;
   const params = { path: { project_id: project } };
   const { trash_days } = await dataOf(api.GET("/admin/v1/projects/{project_id}", { params }));
   return trash_days;

@@ -19,18 +19,32 @@ export function RenameField({ entry, actions, onEnd }: {
     input.current?.focus();
     input.current?.setSelectionRange(0, editedLength(entry));
   }, []);
+  const isCancelled = useRef(false);
   const cancel = () => {
-    actions.renaming.value = undefined;
-    onEnd();
+    isCancelled.current = true;
+    actions.endRenaming(entry);
+    // At once, so that the next key press goes to the list.
+    if (document.activeElement === input.current) {
+      input.current?.closest<HTMLElement>("[role=row]")?.focus({ preventScroll: true });
+    } else onEnd();
   };
-  const submit = async (label: string) => {
+  const isBusy = useRef(false);
+  const submit = async (label: string, isLeaving = false) => {
+    // A second Enter, or leaving the field after it.
+    if (isBusy.current) return;
+    isBusy.current = true;
     try {
-      const problem = await actions.renameTo(entry, label);
+      const problem = await actions.renameTo(entry, label, () => isCancelled.current);
+      if (isCancelled.current) return;
       setProblem(problem);
       if (problem === undefined) onEnd();
+      // The field is gone if another name is edited meanwhile.
+      else if (isLeaving || input.current === null) throw new Error(problem);
     } catch (error) {
       toasts.error(error);
       cancel();
+    } finally {
+      isBusy.current = false;
     }
   };
   return (
@@ -46,7 +60,7 @@ export function RenameField({ entry, actions, onEnd }: {
         onClick={(event) => event.stopPropagation()}
         onDblClick={(event) => event.stopPropagation()}
         onBlur={(event) =>
-          actions.renaming.value === entry.name && submit(event.currentTarget.value)}
+          actions.renaming.value === entry.name && submit(event.currentTarget.value, true)}
         onKeyDown={(event) => {
           event.stopPropagation();
           if (event.key === "Escape") cancel();

@@ -39,7 +39,11 @@ export async function showShortcuts({ overlays }: Pick<App, "overlays">): Promis
 }
 
 /** The keys that work on the page of a folder, wherever the focus is. */
-export function useShortcuts(app: App, { project, drive, path }: Place): void {
+export function useShortcuts(
+  app: App,
+  { project, drive, path }: Place,
+  selectAll: () => void,
+): void {
   useEffect(() => {
     const leaving = new AbortController();
     document.addEventListener("keydown", (event) => {
@@ -53,6 +57,7 @@ export function useShortcuts(app: App, { project, drive, path }: Place): void {
               ? links.drives(project)
               : links.folder(project, drive, folderOf({ name: path })),
           ),
+        "Ctrl+a": selectAll,
         "Ctrl+z": () => app.toasts.undo(),
       });
       if (isUsed) event.preventDefault();

@@ -91,8 +91,8 @@ interface BranchProps {
 /** A drive or folder of the tree. What is chosen first is open. */
 function Branch(branch: BranchProps) {
   const { node, target, from, question, onChoose } = branch;
-  const leadsToStart = node.drive === from.drive && from.path.startsWith(node.path);
-  const [isOpen, setOpen] = useState(leadsToStart);
+  const leadsTo = ({ drive, path }: Target) => node.drive === drive && path.startsWith(node.path);
+  const [isOpen, setOpen] = useState(leadsTo(from) || leadsTo(target));
   const isChosen = node.drive === target.drive && node.path === target.path;
   const mayChoose = node.drive !== from.drive ||
     question.entries.every((entry) => mayGoTo(entry, node.path));

@@ -1,11 +1,19 @@
 import { dataOf } from "../../core/api.ts";
 import type { App } from "../../core/context.ts";
+import { plural } from "../../core/format.ts";
 import { type Entry, folderOf, labelOf } from "../entry.ts";
 
 /** A ticket is replaced this long before it ends, in milliseconds: a video may still play. */
 const RESERVE = 10 * 60_000;
 /** Folders whose tickets are kept. */
 const MAX_TICKETS = 50;
+/** The most files and folders that a ticket names. */
+const MAX_FILES = 1000;
+const MAX_FOLDERS = 100;
+
+const TOO_MANY =
+  `At most ${plural(MAX_FILES, "file")} and ${plural(MAX_FOLDERS, "folder")} can be selected for ` +
+  "a download: select fewer, or download their folder";
 
 interface Ticket {
   url: string;
@@ -36,20 +44,27 @@ export class Tickets {
     return `${url}?${new URLSearchParams({ name, ...(isDownload ? { download: "true" } : {}) })}`;
   }
 
-  /** Returns the address of files and folders as a ZIP, for which a ticket is made. @throws {ApiError} */
+  /**
+   * Returns the address of files and folders as a ZIP, for which a ticket is made.
+   *
+   * @param isEverything Whether these are all entries of the folder.
+   * @throws {ApiError}
+   * @throws {Error} If there are too many.
+   */
   async archiveOf(
-    { project, drive }: Omit<Folder, "path">,
+    { project, drive, path }: Folder,
     entries: readonly Entry[],
+    isEverything: boolean,
   ): Promise<string> {
     const namesOf = (kind: Entry["kind"]) =>
       entries.filter((entry) => entry.kind === kind).map(({ name }) => name);
+    let [names, prefixes] = [namesOf("file"), namesOf("folder")];
+    if (names.length > MAX_FILES || prefixes.length > MAX_FOLDERS) {
+      if (!isEverything) throw new Error(TOO_MANY);
+      [names, prefixes] = [[], [path]];
+    }
     const { url } = await dataOf(this.app.api.POST("/dashboard/downloads", {
-      body: {
-        project_id: project,
-        drive_name: drive,
-        names: namesOf("file"),
-        prefixes: namesOf("folder"),
-      },
+      body: { project_id: project, drive_name: drive, names, prefixes },
     }));
     const [first, ...others] = entries;
     const label = first === undefined || others.length > 0 ? drive : labelOf(first);

@@ -29,12 +29,17 @@ export class BrowserStore {
     });
   }
 
-  /** Returns a record; `undefined` if there is none. */
+  /** Returns a record; `undefined` if there is none, or if it cannot be read. */
   async get<T>(store: StoreName, key: string): Promise<T | undefined> {
     const database = await this.#database;
     if (database === undefined) return undefined;
-    const record = await result(database.transaction(store).objectStore(store).get(key));
-    return (record as { value: T } | undefined)?.value;
+    try {
+      const record = await result(database.transaction(store).objectStore(store).get(key));
+      return (record as { value: T } | undefined)?.value;
+    } catch {
+      // It is only a cache.
+      return undefined;
+    }
   }
 
   /** Keeps a record. What cannot be kept, such as on a full disk, is not. */
@@ -52,8 +57,12 @@ export class BrowserStore {
 
   async #clear(): Promise<void> {
     const database = await this.#database;
-    for (const store of database?.objectStoreNames ?? []) {
-      database?.transaction(store, "readwrite").objectStore(store).clear();
+    try {
+      for (const store of database?.objectStoreNames ?? []) {
+        database?.transaction(store, "readwrite").objectStore(store).clear();
+      }
+    } catch {
+      // The browser, or another page, has closed the database: it is being deleted.
     }
   }
 }
@@ -79,14 +88,17 @@ function oldest(records: IDBObjectStore, count: number): Promise<IDBValidKey[]> 
   return result(records.index("at").getAllKeys(null, count));
 }
 
-function open(): Promise<IDBDatabase> {
+async function open(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, 1);
   request.onupgradeneeded = () => {
     for (const name of Object.keys(MAX_RECORDS)) {
       request.result.createObjectStore(name).createIndex("at", "at");
     }
   };
-  return result(request);
+  const database = await result(request);
+  // Another page deletes the database or brings it to another version, and would have to wait.
+  database.onversionchange = () => database.close();
+  return database;
 }
 
 function result<T>(request: IDBRequest<T>): Promise<T> {

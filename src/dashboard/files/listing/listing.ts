@@ -71,6 +71,15 @@ export class Listing {
     this.#entries.value = this.#entries.value.filter(({ name }) => !removed.has(name));
   }
 
+  /** Gives an entry another name at once. */
+  rename({ from, to }: { from: string; to: string }): void {
+    const entries = this.#entries.value;
+    const entry = entries.find(({ name }) => name === from);
+    if (entry === undefined) return;
+    const others = entries.filter(({ name }) => name !== from && name !== to);
+    this.#entries.value = merge(others, [{ ...entry, name: to }]);
+  }
+
   /** Stops reading. */
   stop(): void {
     this.#reading.abort();

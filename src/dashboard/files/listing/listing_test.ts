@@ -101,3 +101,17 @@ Deno.test("A failed reading keeps what is shown and says why", async () => {
   await listing.read();
   assertEquals(listing.error.value, undefined);
 });
+
+Deno.test("A renamed entry goes to its new place at once", async () => {
+  const { read, answer } = server(["a c d"]);
+  const listing = new Listing(read);
+  const reading = listing.read();
+  await answer();
+  await reading;
+  listing.rename({ from: "a", to: "cc" });
+  assertEquals(names(listing), "c cc d");
+  listing.rename({ from: "c", to: "d" });
+  assertEquals(names(listing), "cc d");
+  listing.rename({ from: "x", to: "y" });
+  assertEquals(names(listing), "cc d");
+});

@@ -63,6 +63,15 @@ export function clear({ focus }: Selection): Selection {
   return { names: EMPTY.names, anchor: focus, focus };
 }
 
+/** An entry that gets another name stays selected. */
+export function rename(
+  { names, anchor, focus }: Selection,
+  { from, to }: { from: string; to: string },
+): Selection {
+  const nameOf = <T extends string | undefined>(name: T) => name === from ? to : name;
+  return { names: new Set([...names].map(nameOf)), anchor: nameOf(anchor), focus: nameOf(focus) };
+}
+
 /** Forgets entries that are not in the list. The focus moves to the one that is now at the same place. */
 export function retain(selection: Selection, before: Order, now: Order): Selection {
   const { names, anchor, focus } = selection;

@@ -5,6 +5,7 @@ import {
   extend,
   moveTo,
   type Order,
+  rename,
   retain,
   selectAll,
   type Selection,
@@ -55,4 +56,10 @@ Deno.test("What is gone is not selected; the focus is at its place", () => {
   assertEquals(text(retain(selection, ORDER, orderOf("ab"))), "b b");
   assertEquals(text(retain(selection, ORDER, orderOf(""))), " -");
   assertStrictEquals(retain(selection, ORDER, orderOf("fedcba")), selection);
+});
+
+Deno.test("An entry that gets another name stays selected, and keeps the focus", () => {
+  const selection = toggle(selectOnly("a"), "d");
+  assertEquals(text(rename(selection, { from: "d", to: "b" })), "ab b");
+  assertEquals(text(rename(selection, { from: "x", to: "b" })), "ad d");
 });

@@ -45,7 +45,7 @@ export class Thumbnails {
   /** Returns the address of a thumbnail; `""` if there is none. What is asked for last is made first. */
   async load(place: Place, entry: Entry, signal: AbortSignal): Promise<string> {
     const key = keyOf(place, entry);
-    const kept = await this.store.get<Blob>("thumbnails", key).catch(() => undefined);
+    const kept = await this.store.get<Blob>("thumbnails", key);
     if (kept !== undefined) return this.#remember(key, kept);
     return await new Promise((resolve) => {
       const run = async () => {

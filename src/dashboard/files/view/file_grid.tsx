@@ -41,8 +41,8 @@ export function FileGrid({ label, open, isShared }: {
     const element = (event.target as Element).closest("[data-index]");
     return entry?.kind === "folder" && element !== null ? { path: entry.name, element } : undefined;
   });
-  const byKey = useFocus(scroller, folder, geometry);
   useScrollMemory(scroller, folder, geometry);
+  const byKey = useFocus(scroller, folder, geometry);
   const { names } = selection.value;
   return (
     <div
@@ -115,14 +115,19 @@ function useFocus(
     }
     const isMoved = byKey.current;
     byKey.current = false;
-    // The row may be rendered only after the scrolling. After a folder was opened, or the row with the focus went away,
-    // the keys go on in the list, too.
-    const frame = requestAnimationFrame(() => {
+    // After a folder was opened, or the row with the focus went away, the keys go on in the list, too. The field of a
+    // name keeps the focus.
+    const follow = () => {
       const { activeElement } = document;
-      if (activeElement === document.body || (isMoved && element.contains(activeElement))) {
+      const isInList = element.contains(activeElement) && activeElement?.tagName !== "INPUT";
+      if (activeElement === document.body || (isMoved && isInList)) {
         focused(scroller).focus({ preventScroll: true });
       }
-    });
+    };
+    // If `useScrollMemory` has just changed the selection, the next rendering moves the focus.
+    if (selection.peek().focus === focus) follow();
+    // The row may be rendered only after the scrolling.
+    const frame = requestAnimationFrame(follow);
     return () => cancelAnimationFrame(frame);
   }, [focus]);
   return byKey;

@@ -1,4 +1,5 @@
 import type { App } from "../../core/context.ts";
+import type { FolderChange } from "../actions/file_actions.ts";
 import type { Entry, Place } from "../entry.ts";
 import { type BrowserStore, browserStoreOf } from "../listing/browser_store.ts";
 import { Listing } from "../listing/listing.ts";
@@ -19,10 +20,18 @@ export class FilesRoom {
   readonly #store: BrowserStore;
   /** The lists by place. The first one was opened longest ago. */
   readonly #listings = new Map<string, Listing>();
+  #open: FolderModel | undefined;
 
   constructor(readonly app: App) {
     this.#store = browserStoreOf(app.session);
     this.thumbnails = new Thumbnails(app.api, this.#store);
+  }
+
+  /** Lets the folder that is open follow a change in a drive, which may have been begun in another folder. */
+  follow({ project, drive }: Place, change: FolderChange): void {
+    const { place } = this.#open ?? {};
+    const isSame = place?.project === project && place.drive === drive;
+    this.#open?.apply(isSame ? change : { removed: [], hasNew: change.hasNew });
   }
 
   /** Opens a folder, with the list that is known of it. */
@@ -32,7 +41,7 @@ export class FilesRoom {
     this.#listings.delete(key);
     this.#listings.set(key, listing);
     this.#forgetOld();
-    return new FolderModel(this, place, listing);
+    return this.#open = new FolderModel(this, place, listing);
   }
 
   close(): void {

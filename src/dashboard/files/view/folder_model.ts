@@ -10,12 +10,14 @@ import type { Entry, Place } from "../entry.ts";
 import { filterEntries, type Filters } from "../listing/filters.ts";
 import type { Listing } from "../listing/listing.ts";
 import { sortEntries } from "../listing/order.ts";
-import { EMPTY, type Order, retain, type Selection } from "../listing/selection.ts";
+import { EMPTY, type Order, rename, retain, type Selection } from "../listing/selection.ts";
 import type { FilesRoom } from "./files_room.ts";
 import { startSearch } from "./search.ts";
 
 /** Time between two readings of a list that follow what happens, in milliseconds. */
 const FOLLOW_INTERVAL = 1000;
+/** The most entries of a list that is read again whenever the user returns to the page: five calls. */
+const MAX_FOLLOWED = 5000;
 /** Selected entries that are looked up one by one. */
 const FEW = 100;
 /** Time without another letter after which a search starts, in milliseconds. */
@@ -36,6 +38,8 @@ export class FolderModel {
   keepPlace: () => void = () => {};
   readonly #hits = signal<Listing | undefined>(undefined);
   readonly #disposers: (() => void)[] = [];
+  /** Whether the list of the folder was not read since the hits changed. */
+  #isBehind = false;
   #searchTimer: number | undefined;
   #followTimer: number | undefined;
 
@@ -45,7 +49,12 @@ export class FolderModel {
     readonly listing: Listing,
   ) {
     this.shared = linksOf(room.app, place.project, place.drive);
-    this.actions = new FileActions(room.app, place, (change) => this.#apply(change));
+    this.actions = new FileActions(
+      room.app,
+      place,
+      (change) => room.follow(place, change),
+      (entries) => !this.isSearching && this.#isWhole(entries),
+    );
   }
 
   /** The list that is shown: that of the folder, or the hits of a search. */
@@ -91,6 +100,7 @@ export class FolderModel {
         if (places.some((place) => this.#isBelow(place))) this.follow();
       }),
       follow(this.room.app.connection.restored, () => this.refresh()),
+      onReturn(() => this.#followOthers()),
     );
   }
 
@@ -110,8 +120,9 @@ export class FolderModel {
     this.listing.stop();
   }
 
-  /** Reads what is shown again. */
+  /** Reads what is shown again. If that is a search, the list of the folder follows when it ends. */
   refresh(): Promise<void> {
+    this.#isBehind = this.isSearching;
     return this.source.value.read();
   }
 
@@ -122,6 +133,12 @@ export class FolderModel {
       if (this.source.value.isReading.value) this.follow();
       else void this.refresh();
     }, FOLLOW_INTERVAL);
+  }
+
+  /** Shows what other people changed, unless the list takes many calls. */
+  #followOthers(): void {
+    const { length } = this.source.peek().entries.peek();
+    if (length <= MAX_FOLLOWED && this.room.app.session.may("list")) this.follow();
   }
 
   /** Searches the drive for names with a text, or shows the folder again. */
@@ -136,6 +153,7 @@ export class FolderModel {
       this.selection.value = EMPTY;
       this.#hits.value = hits;
     });
+    if (hits === undefined && this.#isBehind) void this.refresh();
     if (hits !== undefined) this.#searchTimer = setTimeout(() => void hits.read(), delay);
   }
 
@@ -152,16 +170,35 @@ export class FolderModel {
     );
   }
 
-  #apply({ removed, hasNew }: FolderChange): void {
-    this.listing.remove(removed);
-    this.#hits.value?.remove(removed);
+  /** Shows a change, and reads the list again if it needs that. */
+  apply({ removed, hasNew, renamed }: FolderChange): void {
+    batch(() => {
+      for (const list of [this.listing, this.#hits.value]) {
+        if (renamed !== undefined) list?.rename(renamed);
+        list?.remove(removed);
+      }
+      if (renamed !== undefined) this.selection.value = rename(this.selection.peek(), renamed);
+    });
     if (hasNew) void this.refresh();
+  }
+
+  #isWhole({ length }: readonly Entry[]): boolean {
+    const { entries, progress } = this.listing;
+    return progress.value === "complete" && length === entries.value.length;
   }
 
   #isBelow({ project, drive, path }: Place): boolean {
     const { place } = this;
     return project === place.project && drive === place.drive && path.startsWith(place.path);
   }
+}
+
+/** Calls a function when the user returns to the page from another one. */
+function onReturn(run: () => void): () => void {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  document.addEventListener("visibilitychange", () => document.hidden || run(), { signal });
+  return () => leaving.abort();
 }
 
 /** Calls a function when a signal changes, not with its present value. */

@@ -2,6 +2,7 @@ import {
   ArrowDownUp,
   ArrowLeft,
   Ellipsis,
+  Folder,
   FolderPlus,
   LayoutGrid,
   List,
@@ -74,9 +75,12 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
   );
 }
 
+/** Folders above this one that are shown besides the drive; a menu has the others. */
+const SHOWN_ABOVE = 2;
+
 /** The folders above this one. Entries can be dropped on them. */
 function Breadcrumbs() {
-  const { place: { project, drive, path } } = useFolder();
+  const { place: { project, drive, path }, room: { app: { router } } } = useFolder();
   const drop = useDrop((event) => {
     const element = (event.target as Element).closest<HTMLElement>("[data-path]");
     return element === null ? undefined : { path: element.dataset["path"] ?? "", element };
@@ -84,24 +88,34 @@ function Breadcrumbs() {
   const above: string[] = [];
   for (let one = path; one !== ""; one = folderOf({ name: one })) above.unshift(one);
   const last = above.pop();
-  const folders = last === undefined ? [] : ["", ...above];
+  // A menu of one folder would need as much room as the folder.
+  const isDeep = above.length > SHOWN_ABOVE + 1;
+  const hidden = isDeep ? above.splice(0, above.length - SHOWN_ABOVE) : [];
+  const inMenu = hidden.map((folder): MenuItem => ({
+    label: labelOf({ name: folder }) || "/",
+    icon: Folder,
+    run: () => router.go(links.folder(project, drive, folder)),
+  }));
+  const crumb = (folder: string) => (
+    <li key={folder}>
+      <a class="ellipsis" href={links.folder(project, drive, folder)} data-path={folder}>
+        {folder === "" ? drive : labelOf({ name: folder }) || "/"}
+      </a>
+    </li>
+  );
   return (
     <nav class="crumbs" aria-label="Folders" {...drop}>
       <ol>
         <li>
           <a class="ellipsis" href={links.drives(project)}>Files</a>
         </li>
-        {folders.map((folder) => (
-          <li key={folder}>
-            <a
-              class="ellipsis"
-              href={links.folder(project, drive, folder)}
-              data-path={folder}
-            >
-              {folder === "" ? drive : labelOf({ name: folder }) || "/"}
-            </a>
+        {last !== undefined && crumb("")}
+        {hidden.length > 0 && (
+          <li>
+            <MenuButton icon={Ellipsis} label="Folders in between" items={inMenu} menu="Folders" />
           </li>
-        ))}
+        )}
+        {above.map(crumb)}
         <li>
           <h1 class="ellipsis" tabIndex={-1} aria-current="page">
             {last === undefined ? drive : labelOf({ name: last }) || "/"}

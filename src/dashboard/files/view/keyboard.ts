@@ -21,7 +21,8 @@ export function createKeyHandler(
   const typed = { text: "", at: 0 };
   return (event, geometry) => {
     if ((event.target as Element).closest("button, input") !== null) return;
-    const isHandled = move(folder, event, geometry) || act(folder, event, actions) ||
+    const isLetter = continuesName(folder, event, typed) && typeAhead(folder, event, typed);
+    const isHandled = isLetter || move(folder, event, geometry) || act(folder, event, actions) ||
       runShortcut(folder, event) || typeAhead(folder, event, typed);
     if (isHandled) event.preventDefault();
   };
@@ -128,6 +129,16 @@ function runShortcut(folder: FolderModel, event: KeyboardEvent): boolean {
 /** Macs have no key for deleting forward on small keyboards. */
 function keyOf({ key }: KeyboardEvent): string {
   return key === "Backspace" ? "Delete" : key;
+}
+
+/** Whether a space belongs to a name that is being typed: otherwise it has a meaning of its own. */
+function continuesName(
+  { rows }: FolderModel,
+  { key, timeStamp }: KeyboardEvent,
+  { text, at }: { text: string; at: number },
+): boolean {
+  return key === " " && text !== "" && timeStamp - at < TYPE_AHEAD &&
+    rows.value.some((entry) => labelOf(entry).toLowerCase().startsWith(`${text} `));
 }
 
 /** Moves to the next entry that begins with what was typed. */

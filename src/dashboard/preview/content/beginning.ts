@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../../core/api.ts";
+import { ApiError } from "../../core/api_error.ts";
 import { useApp } from "../../core/context.ts";
 import { type Resource, useResource } from "../../core/resource.ts";
 import type { Entry, Place } from "../../files/entry.ts";
@@ -35,7 +36,13 @@ export function useBeginning(place: Place, entry: Entry, step: number): Resource
   const held = data?.bytes.length ?? 0;
   const more = async () => {
     if (data === undefined) return;
-    const next = await readPart(api, place, name, [held, held + step], data.etag);
+    const next = await readPart(api, place, name, [held, held + step], data.etag)
+      .catch((error) => {
+        const isOther = error instanceof ApiError && error.status === 412;
+        throw isOther
+          ? new Error("Another version was stored meanwhile: open the file again")
+          : error;
+      });
     setAdded({ ...next, bytes: joined(data.bytes, next.bytes) });
   };
   const isLonger = data !== undefined && held < data.total && held < MAX_HELD;

@@ -1,7 +1,7 @@
 import { Pencil } from "lucide";
 import { dataOf } from "../../core/api.ts";
 import { type App, useApp } from "../../core/context.ts";
-import { formatBytes, formatNumber, formatRelative, formatTime } from "../../core/format.ts";
+import { formatBytes, formatMoment, formatNumber, formatTime } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { useResource } from "../../core/resource.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../../files/entry.ts";
@@ -135,7 +135,7 @@ function Expiry({ entry: { expires }, onChange }: ChangeProps) {
   return (
     <span class="details-value line between">
       <span>
-        {expires === undefined ? "Never" : `${formatTime(expires)} (${formatRelative(expires)})`}
+        {expires === undefined ? "Never" : formatMoment(expires)}
       </span>
       {app.session.may("write") && (
         <MenuButton

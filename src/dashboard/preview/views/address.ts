@@ -1,8 +1,11 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useApp } from "../../core/context.ts";
 import { type Resource, useResource } from "../../core/resource.ts";
 import { ticketsOf } from "../../files/actions/tickets.ts";
 import type { Entry, Place } from "../../files/entry.ts";
+
+/** Two failures within this time are of the file itself, in milliseconds. Tickets last an hour. */
+const SAME_REASON = 60_000;
 
 /** The address that the browser loads a file from by itself. */
 export interface FileAddress {
@@ -19,8 +22,10 @@ export function useAddress(
 ): FileAddress {
   const app = useApp();
   const { project, drive } = place;
-  // The ticket may have ended: the first failure gets another one.
+  // The ticket may have ended: a failure gets another one. A film may be longer than several tickets.
   const [failures, setFailures] = useState(0);
+  const [isBroken, setBroken] = useState(false);
+  const lastFailure = useRef(-Infinity);
   const url = useResource(async (signal) => {
     const tickets = ticketsOf(app);
     if (failures > 0) {
@@ -33,5 +38,14 @@ export function useAddress(
     }
     return await tickets.addressOf(place, name);
   }, [project, drive, name, failures]);
-  return { url, isBroken: failures > 1, fail: () => setFailures(failures + 1) };
+  return {
+    url,
+    isBroken,
+    fail: () => {
+      const now = performance.now();
+      setBroken(now - lastFailure.current < SAME_REASON);
+      lastFailure.current = now;
+      setFailures(failures + 1);
+    },
+  };
 }

@@ -55,6 +55,11 @@ function Player({ Tag, src, label, start, onTime, onError }: {
   onError: () => void;
 }) {
   const ref = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const keepTime = (event: Event) => {
+    const player = event.currentTarget as HTMLMediaElement;
+    // A player that has ended is at its beginning again.
+    if (player.hasAttribute("src")) onTime(player.currentTime);
+  };
   useEffect(() => {
     const player = ref.current;
     if (player === null) return;
@@ -73,7 +78,8 @@ function Player({ Tag, src, label, start, onTime, onError }: {
       controls
       preload="metadata"
       aria-label={label}
-      onTimeUpdate={(event: Event) => onTime((event.currentTarget as HTMLMediaElement).currentTime)}
+      onTimeUpdate={keepTime}
+      onSeeking={keepTime}
       onError={(event: Event) => {
         if ((event.currentTarget as Element).hasAttribute("src")) onError();
       }}

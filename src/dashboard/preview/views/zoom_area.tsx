@@ -89,8 +89,8 @@ export function ZoomArea({ src, label, isVector = false, onLoad, onError, tools 
 }
 
 function styleOf(zoom: Zoom | undefined, sizes: Sizes | undefined): Record<string, string> {
-  // Until it is measured it is in the page, but not seen.
-  if (zoom === undefined || sizes === undefined) return { opacity: "0" };
+  // Until it is measured it covers nothing: a click is beside it.
+  if (zoom === undefined || sizes === undefined) return { transform: "scale(0)" };
   return {
     width: `${sizes.width * zoom.scale}px`,
     height: `${sizes.height * zoom.scale}px`,

@@ -169,7 +169,7 @@ export class ServerCalls {
     const headers = wait === null ? {} : { "Retry-After": wait };
     const error = await refused(new Response(responseText, { status, headers }));
     const { session } = this.app;
-    if (status === 401 && csrf === session.current.value?.csrf) session.end(`${error.message}.`);
+    if (status === 401 && csrf === session.current.value?.csrf) session.end();
     return error;
   }
 }

@@ -68,7 +68,7 @@ const CHARACTERS = [
   "\u0085",
 ];
 
-const BLANK_NAMES = ["", " ", "\t\n", "\u3000", "\ufeff"];
+const BLANK_NAMES = ["", " ", "\t\n", "\u3000", "\u0085"];
 
 /** Returns a text without NUL and lone surrogates. */
 export function randomText(random: FuzzRandom, max: number): string {

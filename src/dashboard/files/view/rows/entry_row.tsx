@@ -122,7 +122,7 @@ function Name({ entry }: { entry: Entry }) {
 }
 
 /**
- * Gives the focus back to the list after a name was edited, or a file was shown.
+ * Gives the focus to an entry of the list, or to the one that had it last, after a name was edited, or a file was shown.
  *
  * @param isLost Only if no other element has the focus: the user may have moved it.
  */

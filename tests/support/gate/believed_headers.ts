@@ -1,0 +1,22 @@
+/** Headers that applications believe of a proxy, so that a proxy must not pass on those of a caller. */
+export const BELIEVED_HEADERS: readonly string[] = [
+  "X-Auth-Key-Name",
+  "X_Auth_Key_Name",
+  "X-Forwarded-For",
+  "X_Forwarded_For",
+  "X-Forwarded-Proto",
+  "X-Forwarded-Host",
+  "X-Forwarded-User",
+  "Forwarded",
+  "X-Real-IP",
+  "Proxy",
+  "Remote-User",
+  "X-Remote-User",
+  "True-Client-IP",
+  "CF-Connecting-IP",
+  "Client-IP",
+  "X-Client-IP",
+  "X-Cluster-Client-IP",
+  "X-Original-URL",
+  "X-Rewrite-URL",
+];
