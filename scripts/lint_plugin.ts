@@ -39,9 +39,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "store/listing": [
     "store/files",
     "store/bytes",
+    "store/quotas",
     "store/engine",
     "store/reads",
-    "store/disk",
     "rules",
   ],
   "store/uploads": [

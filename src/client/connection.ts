@@ -122,6 +122,35 @@ export class Connection implements Disposable {
     });
   }
 
+  /**
+   * The items of a list that the server answers page by page.
+   *
+   * @param field The field of the answer that has them.
+   */
+  async *items<T>(
+    { path, ...list }: Omit<ApiRequest, "method">,
+    field: string,
+    query: Record<string, string> = {},
+  ): AsyncIterable<T> {
+    let last: string | undefined;
+    do {
+      const asked = new URLSearchParams(last === undefined ? query : { ...query, last });
+      const page: Record<string, unknown> & { paging?: { last: string } } = await this.requestJson({
+        ...list,
+        method: "GET",
+        path: `${path}?${asked}`,
+      });
+      const items = page[field];
+      if (!Array.isArray(items)) {
+        throw new ClientError(
+          `${this.origin} answered no list of ${field}. Is it kvdrive? Set its address with --url or KVDRIVE_URL`,
+        );
+      }
+      yield* items as T[];
+      last = page.paging?.last;
+    } while (last !== undefined);
+  }
+
   /** Sends a request as `request` does, and ignores the body of the answer. */
   async requestEmpty(request: ApiRequest): Promise<void> {
     await this.retrier.run(async () => {

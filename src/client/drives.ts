@@ -11,7 +11,8 @@ export interface Drives {
   readonly identity: string;
   /** Repeats failed operations. Every method except `read` and `listFiles` uses it already. */
   readonly retrier: Retrier;
-  listDrives(): Promise<DriveInfo[]>;
+  /** Lists the drives whose names start with a prefix, in name order. */
+  listDrives(prefix?: string): AsyncIterable<DriveInfo>;
   /** Lists the files whose names start with a prefix, in name order. */
   listFiles(drive: string, prefix: string): AsyncIterable<FileInfo>;
   /** Lists the folders that are kept although they may be empty. Their names end with a slash. */
@@ -38,6 +39,13 @@ export interface Drives {
   complete(drive: string, name: string, id: string, options: { isNew: boolean }): Promise<void>;
   /** Deletes an open upload; does nothing if it is not open. */
   abort(drive: string, name: string, id: string): Promise<void>;
+}
+
+/** Returns a drive; `undefined` if it does not exist. */
+export async function findDrive(drives: Drives, name: string): Promise<DriveInfo | undefined> {
+  // Its name is the first one of those that begin with it.
+  for await (const drive of drives.listDrives(name)) return drive.name === name ? drive : undefined;
+  return undefined;
 }
 
 export interface DriveInfo {

@@ -125,18 +125,15 @@ export class RemoteAdministration implements Administration {
   }
 
   async listEvents(project: string | undefined, limit: number): Promise<AuditEvent[]> {
-    const path = project === undefined ? "/events" : projectPath(project, "events");
+    const list = requestOf(
+      "GET",
+      project === undefined ? "/events" : projectPath(project, "events"),
+    );
     const events: AuditEvent[] = [];
-    let last: string | undefined;
-    do {
-      const query = new URLSearchParams({ limit: `${Math.min(limit - events.length, MAX_LIST)}` });
-      if (last !== undefined) query.set("last", last);
-      const page = await this.#get<{ events: AuditEvent[]; paging?: { last: string } }>(
-        `${path}?${query}`,
-      );
-      events.push(...page.events);
-      last = page.paging?.last;
-    } while (last !== undefined && events.length < limit);
+    const query = { limit: `${Math.min(limit, MAX_LIST)}` };
+    for await (const event of this.#connection.items<AuditEvent>(list, "events", query)) {
+      if (events.push(event) === limit) break;
+    }
     return events;
   }
 

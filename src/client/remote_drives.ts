@@ -26,15 +26,9 @@ interface ListedFile {
   mtime?: string;
 }
 
-interface ListAnswer {
-  names: string[];
-  files?: ListedFile[];
-  paging?: { last: string };
-}
-
-interface FolderAnswer {
-  folders?: string[];
-  paging?: { last: string };
+/** A drive as the server lists it. */
+interface ListedDrive extends Omit<DriveInfo, "name"> {
+  drive_name: string;
 }
 
 /** A file, or a directory, which has a name ending with a slash only. */
@@ -56,12 +50,9 @@ export class RemoteDrives implements Drives {
     return this.#connection.retrier;
   }
 
-  async listDrives(): Promise<DriveInfo[]> {
-    const request = { method: "GET", path: "" };
-    const { drives } = await this.#connection.requestJson<
-      { drives: { drive_name: string; files: number | null; bytes: number | null }[] }
-    >(request);
-    return drives.map(({ drive_name, files, bytes }) => ({ name: drive_name, files, bytes }));
+  async *listDrives(prefix = ""): AsyncIterable<DriveInfo> {
+    const drives = this.#connection.items<ListedDrive>({ path: "" }, "drives", { prefix });
+    for await (const { drive_name: name, files, bytes } of drives) yield { name, files, bytes };
   }
 
   async *listFiles(drive: string, prefix: string): AsyncIterable<FileInfo> {
@@ -72,25 +63,20 @@ export class RemoteDrives implements Drives {
 
   /** Lists files by a prefix of their names; unless `recursive`, names are cut at the first slash after the prefix. */
   async *entries(drive: string, prefix: string, recursive: boolean): AsyncIterable<Entry> {
-    let last: string | undefined;
-    do {
-      const query = new URLSearchParams({ details: "true", prefix, recursive: `${recursive}` });
-      if (last !== undefined) query.set("last", last);
-      const path = `${drivePath(drive)}/files?${query}`;
-      const page = await this.#connection.requestJson<ListAnswer>({ method: "GET", path });
-      yield* requireDetails(page).map(entryOf);
-      last = page.paging?.last;
-    } while (last !== undefined);
+    const query = { details: "true", prefix, recursive: `${recursive}` };
+    const path = `${drivePath(drive)}/files`;
+    const files = this.#connection.items<ListedFile>({ path }, "files", query);
+    for await (const file of files) yield entryOf(file);
   }
 
   async *listFolders(drive: string, prefix = ""): AsyncIterable<string> {
-    let last: string | undefined;
-    do {
-      const query = new URLSearchParams({ prefix, ...(last === undefined ? {} : { last }) });
-      const page = await this.#folderPage(`${drivePath(drive)}/folders?${query}`);
-      yield* page.folders ?? [];
-      last = page.paging?.last;
-    } while (last !== undefined);
+    const path = `${drivePath(drive)}/folders`;
+    try {
+      yield* this.#connection.items<string>({ path }, "folders", { prefix });
+    } catch (error) {
+      // Servers of earlier versions keep no folders.
+      if (!(error instanceof Refused && [404, 405].includes(error.status))) throw error;
+    }
   }
 
   async createFolder(drive: string, name: string): Promise<void> {
@@ -258,16 +244,6 @@ export class RemoteDrives implements Drives {
     return failed;
   }
 
-  /** Returns a page of the folders. A server that cannot list them has none to export. */
-  async #folderPage(path: string): Promise<FolderAnswer> {
-    try {
-      return await this.#connection.requestJson<FolderAnswer>({ method: "GET", path });
-    } catch (error) {
-      if (error instanceof Refused && [404, 405].includes(error.status)) return {};
-      throw error;
-    }
-  }
-
   /** Reads a response body. @throws {TemporaryFailure} if it breaks off or stalls. */
   async *#bytesOf(answer: Response): AsyncIterable<Uint8Array> {
     const reader = answer.body?.getReader();
@@ -323,13 +299,6 @@ function queryOf(name: string, mtime: number | undefined): URLSearchParams {
 function rangeOf({ size }: FileInfo, from: number, end: number): Record<string, string> {
   if (end < size) return { Range: `bytes=${from}-${end - 1}` };
   return from === 0 ? {} : { Range: `bytes=${from}-` };
-}
-
-function requireDetails({ names, files }: ListAnswer): ListedFile[] {
-  if (files !== undefined || names.length === 0) return files ?? [];
-  throw new ClientError(
-    "The server does not list file details. Is it kvdrive? Set its address with --url or KVDRIVE_URL",
-  );
 }
 
 function entryOf(file: ListedFile): Entry {

@@ -1,4 +1,4 @@
-import { ClientError, Refused, TemporaryFailure } from "./errors.ts";
+import { Refused, TemporaryFailure } from "./errors.ts";
 import type { Connection } from "./connection.ts";
 import { drivePath } from "./remote_drives.ts";
 
@@ -59,8 +59,8 @@ export class RemoteSharing {
     return await this.#send("POST", drive, "/links", link);
   }
 
-  async *listLinks(drive: string): AsyncIterable<Link> {
-    yield* this.#pages<Link>(drive, "/links", "links", {});
+  listLinks(drive: string): AsyncIterable<Link> {
+    return this.#connection.items({ path: `${drivePath(drive)}/links` }, "links");
   }
 
   /** Revokes a link, and reports whether the drive had it. */
@@ -69,8 +69,8 @@ export class RemoteSharing {
   }
 
   /** Lists the trash, the newest first. */
-  async *listTrash(drive: string, prefix: string): AsyncIterable<TrashItem> {
-    yield* this.#pages<TrashItem>(drive, "/trash", "items", prefix === "" ? {} : { prefix });
+  listTrash(drive: string, prefix: string): AsyncIterable<TrashItem> {
+    return this.#connection.items({ path: `${drivePath(drive)}/trash` }, "items", { prefix });
   }
 
   /** Restores items, and returns why some were not. */
@@ -88,8 +88,8 @@ export class RemoteSharing {
       .deleted;
   }
 
-  async *listUploads(drive: string): AsyncIterable<OpenUpload> {
-    yield* this.#pages<OpenUpload>(drive, "/uploads", "uploads", {});
+  listUploads(drive: string): AsyncIterable<OpenUpload> {
+    return this.#connection.items({ path: `${drivePath(drive)}/uploads` }, "uploads");
   }
 
   /** Aborts an upload, and reports whether it was open. */
@@ -118,26 +118,6 @@ export class RemoteSharing {
       const problem = `The connection to ${this.#connection.origin} broke`;
       throw new TemporaryFailure(problem, 0, { cause: error });
     }
-  }
-
-  async *#pages<T>(
-    drive: string,
-    path: string,
-    field: string,
-    query: Record<string, string>,
-  ): AsyncIterable<T> {
-    let last: string | undefined;
-    do {
-      const words = new URLSearchParams(last === undefined ? query : { ...query, last });
-      const page: Record<string, unknown> & { paging?: { last: string } } = await this.#connection
-        .requestJson({ method: "GET", path: `${drivePath(drive)}${path}?${words}` });
-      const items = page[field];
-      if (!Array.isArray(items)) {
-        throw new ClientError(`${this.#connection.origin} answered no list of ${field}`);
-      }
-      yield* items as T[];
-      last = page.paging?.last;
-    } while (last !== undefined);
   }
 
   async #send<T>(method: string, drive: string, path: string, body: unknown): Promise<T> {

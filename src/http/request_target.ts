@@ -1,4 +1,5 @@
 import { parseUtcTime } from "../rules/dates.ts";
+import { MAX_LIST } from "../rules/names.ts";
 import { errors } from "./http_error.ts";
 
 /** The path and the query of a request, unchanged: `URL` would resolve `..` and `%2e%2e`, which are ordinary names here. */
@@ -112,6 +113,19 @@ export class Query {
     return Number(value);
   }
 
+  /** The page of a list of names that is asked for. @throws {HttpError} 400 if `limit` is not at least 1. */
+  page(): { limit: number; prefix: string; last: string } {
+    const limit = Math.min(this.positive("limit") ?? MAX_LIST, MAX_LIST);
+    return { limit, prefix: this.one("prefix") ?? "", last: this.one("last") ?? "" };
+  }
+
+  /** The same of a list by ids. @throws {HttpError} 400 if `last` is longer than any id, too. */
+  pageOfIds(): { limit: number; prefix: string; last: string } {
+    const page = this.page();
+    if (page.last.length <= MAX_ID) return page;
+    throw errors.badParameter("last", page.last, '"paging.last" of the previous page');
+  }
+
   /** A number of seconds from 1 to `max`; `undefined` if it is absent. @throws {HttpError} 400 for any other value. */
   seconds(name: string, max: number): number | undefined {
     return this.#upTo(name, max, "a whole number of seconds");
@@ -143,6 +157,9 @@ export class Query {
     return number;
   }
 }
+
+/** The characters of an id at most. The store could not look for a text of thousands. */
+const MAX_ID = 128;
 
 /** Percent-encoding, or `+` for a space. */
 const ENCODED = /[%+]/;

@@ -34,6 +34,7 @@ import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
 import { OpenVersions } from "./bytes/versions.ts";
 import { LinkStore } from "./links/link_store.ts";
+import { type DrivePage, type DriveQuery, listDrives } from "./listing/drives.ts";
 import { FolderStore } from "./listing/folders.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
 import { listObjects, type ObjectPage, type ObjectQuery } from "./listing/objects.ts";
@@ -239,6 +240,13 @@ export class Store {
       if (error instanceof StoreFull) this.sweeper.wake();
       throw error;
     }
+  }
+
+  /** Returns a page of the drives of a project and their usage; none if the project does not exist. */
+  async listDrives(query: DriveQuery): Promise<DrivePage> {
+    const known = await this.#projectCache.find(query.project);
+    if (known === undefined) return { drives: [], more: false };
+    return await listDrives(this.#db.reader, query, known.deleting);
   }
 
   /** Returns the drives of a project and their usage; none if the project does not exist. */

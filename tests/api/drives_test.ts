@@ -189,3 +189,29 @@ test("Names that differ in case or by a space are different drives.", async ({ s
   assertEquals(all.get(" case"), { files: 1, bytes: 5 });
   assert(all.has("Case") && all.has("case "));
 });
+
+test("Drives are listed page by page.", async ({ server }) => {
+  const names = Array.from({ length: 7 }, (_, i) => `paged ${i}`);
+  await Promise.all(names.map((name) => new Drive(server, name).put("a", "x")));
+  const page = async (query: string) => {
+    const answer = await send(server, "GET", `/v1/${PROJECT_ID}?${query}`);
+    const { drives, paging } = answer.expect(200).json as {
+      drives: { drive_name: string; files: number; bytes: number }[];
+      paging?: { size: number; last: string };
+    };
+    return { names: drives.map(({ drive_name }) => drive_name), paging };
+  };
+  const first = await page("prefix=paged+&limit=3");
+  assertEquals(first, { names: names.slice(0, 3), paging: { size: 3, last: "paged 2" } });
+  const second = await page("prefix=paged+&limit=4&last=paged+2");
+  assertEquals(second, { names: names.slice(3), paging: undefined });
+  assertEquals(await page("prefix=paged+&limit=4&last="), {
+    names: names.slice(0, 4),
+    paging: { size: 4, last: "paged 3" },
+  });
+  assertEquals((await page("prefix=paged+7")).names, []);
+  assertEquals((await page(`prefix=paged&last=${"x".repeat(5000)}`)).names, []);
+  for (const query of ["limit=0", "limit=a", "limit=-1", "limit=1&limit=2", "last=a&last=b"]) {
+    assertErrorAnswer((await send(server, "GET", `/v1/${PROJECT_ID}?${query}`)).expect(400));
+  }
+});

@@ -162,13 +162,20 @@ export async function drives(
   server: TestServer,
   { project, key } = THE_OWNER,
 ): Promise<Map<string, Usage>> {
-  const answer = await send(server, "GET", `/v1/${project}`, { key });
-  const body = answer.expect(200).json as {
-    project_id: string;
-    drives: { drive_name: string; files: number; bytes: number }[];
-  };
-  assertEquals(body.project_id, project);
-  return new Map(body.drives.map(({ drive_name, files, bytes }) => [drive_name, { files, bytes }]));
+  const found = new Map<string, Usage>();
+  for (let last: string | undefined = "";;) {
+    const answer = await send(server, "GET", `/v1/${project}${query({ last })}`, { key });
+    const body = answer.expect(200).json as {
+      project_id: string;
+      drives: { drive_name: string; files: number; bytes: number }[];
+      paging?: { size: number; last: string };
+    };
+    assertEquals(body.project_id, project);
+    for (const { drive_name, files, bytes } of body.drives) found.set(drive_name, { files, bytes });
+    last = body.paging?.last;
+    if (last === undefined) return found;
+    assertEquals(body.paging?.size, body.drives.length);
+  }
 }
 
 export interface UploadDetails {

@@ -98,8 +98,7 @@ async function eventList(
   deps: Deps,
   { project, read, targetOf }: Log,
 ): Promise<Response> {
-  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
-  const last = query.one("last") ?? "";
+  const { limit, last } = query.pageOfIds();
   const options = { estimate: limit * EVENT_MEMORY, isRepeatable: true };
   return await boundedJson({ request, context, project }, deps, options, async () => {
     const { events, more } = await read({ limit, last });

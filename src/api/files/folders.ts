@@ -42,7 +42,7 @@ export const createFolder = driveEndpoint({
     }),
     FolderName: {
       type: "string",
-      pattern: "/$",
+      pattern: "^[^\\u0000]*/$",
       minLength: 2,
       maxLength: MAX_FILE_NAME,
       description:
@@ -100,9 +100,8 @@ export const listFolders = driveEndpoint({
   },
 }, async (call, deps) => {
   const { project, drive, query, rights } = call;
-  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
-  const prefix = rights.visiblePrefix(query.one("prefix") ?? "");
-  const last = query.one("last") ?? "";
+  const { limit, last, ...asked } = query.page();
+  const prefix = rights.visiblePrefix(asked.prefix);
   const options = { estimate: limit * ENTRY_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, options, async () => {
     if (prefix === undefined) return { folders: [] };

@@ -1,9 +1,13 @@
-import { boundedJson } from "../../http/responses/json_response.ts";
+import { boundedJson, pagingOf } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { MAX_LIST } from "../../rules/names.ts";
 import { driveEndpoint } from "../drive_call.ts";
+
+/** Estimated memory for reading and writing one drive, in bytes. */
+const DRIVE_MEMORY = 512;
 
 /** `GET /v1/{project_id}`: the drives of a project with their usage. */
 export const listDrives = driveEndpoint({
@@ -11,32 +15,41 @@ export const listDrives = driveEndpoint({
   tag: TAGS.files,
   summary: "List drives",
   description:
-    "Lists the drives of a project with their number of files and total size. A key that is limited to some drives " +
+    "Lists the drives of a project in the order of their names' UTF-8 bytes, with their number of files and total size. " +
+    "A key that is limited to some drives " +
     "sees only these. One that is limited to names with a prefix sees `null` for the counts, which would tell about " +
     "other names.",
-  success: { 200: jsonResponse("All drives.", "DriveList") },
+  parameters: ["Limit", "Prefix", "Last"].map(parameter),
+  success: { 200: jsonResponse("The drives, and `paging` if there is a next page.", "DriveList") },
   schemas: {
     DriveList: closed({
       project_id: schema("ProjectId"),
-      drives: listOf(closed({
-        drive_name: schema("DriveName"),
-        files: orNull(count("The number of files in the drive.", 12)),
-        bytes: orNull(count("Their total size.", 1_048_576)),
-      })),
-    }),
+      drives: listOf(
+        closed({
+          drive_name: schema("DriveName"),
+          files: orNull(count("The number of files in the drive.", 12)),
+          bytes: orNull(count("Their total size.", 1_048_576)),
+        }),
+        { maxItems: MAX_LIST, description: "In the order of their names' UTF-8 bytes." },
+      ),
+      paging: schema("Paging"),
+    }, { optional: ["paging"] }),
   },
-}, (call, deps) =>
-  boundedJson(call, deps, { isRepeatable: true }, async () => {
-    const { project, rights } = call;
-    const drives = await deps.store.drives(project);
-    const seesCounts = rights.namePrefix === "";
+}, (call, deps) => {
+  const { project, rights: { namePrefix, drives: among }, query } = call;
+  const page = query.page();
+  const options = { estimate: page.limit * DRIVE_MEMORY, isRepeatable: true };
+  return boundedJson(call, deps, options, async () => {
+    const { drives, more } = await deps.store.listDrives({ project, among, ...page });
+    const seesCounts = namePrefix === "";
     return {
       project_id: project,
-      drives: drives.filter(({ name }) => rights.allowsDrive(name))
-        .map(({ name, files, bytes }) => ({
-          drive_name: name,
-          files: seesCounts ? files : null,
-          bytes: seesCounts ? bytes : null,
-        })),
+      drives: drives.map(({ name, files, bytes }) => ({
+        drive_name: name,
+        files: seesCounts ? files : null,
+        bytes: seesCounts ? bytes : null,
+      })),
+      ...pagingOf(drives.map(({ name }) => name), more),
     };
-  }));
+  });
+});

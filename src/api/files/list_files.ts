@@ -64,23 +64,26 @@ export const listFiles = driveEndpoint({
       mtime: schema("ClientTime"),
     }, { optional: ["expires", "mtime"] }),
     DirectoryDetails: closed({
-      name: { type: "string", pattern: "/$", maxLength: MAX_FILE_NAME, examples: ["pets/"] },
+      name: {
+        type: "string",
+        pattern: "^[^\\u0000]*/$",
+        maxLength: MAX_FILE_NAME,
+        examples: ["pets/"],
+      },
     }),
   },
 }, list);
 
 async function list(call: DriveCall, deps: Deps): Promise<Response> {
   const { project, drive, query } = call;
-  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
-  const prefix = query.one("prefix") ?? "";
-  const last = query.one("last") ?? "";
+  const asked = query.page();
   const recursive = query.flag("recursive", true);
   const details = query.flag("details", false);
   const contains = containsOf(query);
   if (contains !== "" && !recursive) throw errors.searchInFolder();
-  const options = { estimate: limit * ENTRY_MEMORY, isRepeatable: true };
+  const options = { estimate: asked.limit * ENTRY_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, options, async () => {
-    const listed = { project, drive, limit, prefix, last };
+    const listed = { project, drive, ...asked };
     const page = await (contains === ""
       ? visiblePage(call, deps, listed, recursive)
       : visibleMatches(call, deps, listed, { contains, details }));

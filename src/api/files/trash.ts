@@ -54,9 +54,8 @@ export const listTrash = driveEndpoint({
   },
 }, async (call, deps) => {
   const { project, drive, query, rights } = call;
-  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
-  const last = query.one("last") ?? "";
-  const prefix = rights.visiblePrefix(query.one("prefix") ?? "");
+  const { limit, last, ...asked } = query.pageOfIds();
+  const prefix = rights.visiblePrefix(asked.prefix);
   if (prefix === undefined) return json(200, { items: [] });
   const memory = { estimate: limit * ITEM_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, memory, async () => {

@@ -95,8 +95,7 @@ export const listUploads = driveEndpoint({
   },
 }, async (call, deps) => {
   const { project, drive, query, rights: { namePrefix: prefix } } = call;
-  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
-  const last = query.one("last") ?? "";
+  const { limit, last } = query.pageOfIds();
   const options = { estimate: limit * UPLOAD_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, options, async () => {
     const { uploads, more } = await deps.store.uploads.list(project, drive, {

@@ -148,8 +148,7 @@ export const listLinks = driveEndpoint({
 async function list(call: DriveCall, deps: Deps): Promise<Response> {
   const { project, drive, query, rights } = call;
   const accepts = ({ name, prefix = "" }: LinkTarget) => rights.allowsName(name ?? prefix);
-  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
-  const last = query.one("last") ?? "";
+  const { limit, last } = query.pageOfIds();
   const options = { estimate: limit * LINK_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, options, async () => {
     const { links, more } = await deps.store.links.list(project, drive, { limit, last, accepts });

@@ -16,6 +16,6 @@ export class ServerCall extends CommandCall {
   /** Returns one drive, or all that the key may list. */
   async drivesOf(connection: Connection, drive: string | undefined): Promise<string[]> {
     if (drive !== undefined) return [drive];
-    return (await new RemoteDrives(connection).listDrives()).map(({ name }) => name);
+    return await Array.fromAsync(new RemoteDrives(connection).listDrives(), ({ name }) => name);
   }
 }

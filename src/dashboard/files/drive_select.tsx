@@ -15,11 +15,11 @@ export function DriveSelect({ project, drive, section, children }: {
   children: (drive: string) => JSX.Element;
 }) {
   const { router } = useApp();
-  const drives = useDrives(project);
+  const [drives] = useDrives(project);
   return (
     <Loaded from={drives}>
-      {({ drives }) => {
-        const names = drives.map(({ drive_name }) => drive_name);
+      {({ items }) => {
+        const names = items.map(({ drive_name }) => drive_name);
         const [first] = names;
         if (first === undefined) {
           return <Empty icon={HardDrive} title="No drives yet" text="Upload a file to make one." />;

@@ -1,37 +1,23 @@
 import { ChevronRight, HardDrive, Plus } from "lucide";
-import { dataOf } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { useResource } from "../core/resource.ts";
+import { type Drive, useDrives } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
 import { askForText } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 
-interface Drive {
-  drive_name: string;
-  /** `null` or absent for a key that may not know. */
-  files?: number | null;
-  bytes?: number | null;
-}
-
 /** The drives of a project. */
 export function Drives({ project }: { project: string }) {
   const app = useApp();
-  const { session, api } = app;
+  const { session } = app;
   const limitedTo = session.current.value?.drives ?? null;
   const mayList = session.may("list");
-  const drives = useResource(async (signal): Promise<Drive[]> => {
-    const named = (limitedTo ?? []).map((drive_name) => ({ drive_name }));
-    if (!mayList) return named;
-    const path = { project_id: project };
-    const { drives } = await dataOf(api.GET("/v1/{project_id}", { params: { path }, signal }));
-    // A key for one drive opens it even before it has files.
-    const names = new Set(drives.map(({ drive_name }) => drive_name));
-    return [...drives, ...named.filter(({ drive_name }) => !names.has(drive_name))];
-  }, [project]);
+  const [drives, loadMore] = useDrives(project, mayList);
+  // A key for one drive opens it even before it has files.
+  const named = (limitedTo ?? []).map((drive_name) => ({ drive_name, files: null, bytes: null }));
   const isOffered = session.may("write") && limitedTo === null;
   const create = isOffered
     ? (
@@ -41,18 +27,13 @@ export function Drives({ project }: { project: string }) {
     )
     : undefined;
   return (
-    <Page title="Files" {...(drives.data?.length && create ? { actions: create } : {})}>
+    <Page title="Files" {...(drives.data?.items.length && create ? { actions: create } : {})}>
       <Loaded from={drives}>
-        {(list) =>
-          list.length > 0
-            ? (
-              <ul class="drives">
-                {list.map((drive) => (
-                  <DriveLink key={drive.drive_name} project={project} drive={drive} />
-                ))}
-              </ul>
-            )
-            : (
+        {({ items, last }) => {
+          const names = new Set(items.map(({ drive_name }) => drive_name));
+          const all = [...items, ...named.filter(({ drive_name }) => !names.has(drive_name))];
+          if (all.length === 0) {
+            return (
               <Empty
                 icon={HardDrive}
                 title={mayList ? "No drives yet" : "This key may not list drives"}
@@ -62,7 +43,19 @@ export function Drives({ project }: { project: string }) {
               >
                 {create}
               </Empty>
-            )}
+            );
+          }
+          return (
+            <div class="stack">
+              <ul class="drives">
+                {all.map((drive) => (
+                  <DriveLink key={drive.drive_name} project={project} drive={drive} />
+                ))}
+              </ul>
+              {last !== undefined && <Button onClick={loadMore}>Show more</Button>}
+            </div>
+          );
+        }}
       </Loaded>
     </Page>
   );
@@ -72,7 +65,7 @@ function DriveLink({ project, drive: { drive_name, files, bytes } }: {
   project: string;
   drive: Drive;
 }) {
-  const isKnown = typeof files === "number" && typeof bytes === "number";
+  const isKnown = files !== null && bytes !== null;
   return (
     <li>
       <a class="drive card line" href={links.folder(project, drive_name)}>

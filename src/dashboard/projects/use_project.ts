@@ -1,5 +1,6 @@
-import type { Schemas } from "../core/api.ts";
-import { type Resource, useAnswer } from "../core/resource.ts";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { type Pages, type Resource, useAnswer, usePages } from "../core/resource.ts";
 
 /** Loads a project with its usage and settings. */
 export function useProject(project: string): Resource<Schemas["ProjectDetails"]> {
@@ -9,10 +10,24 @@ export function useProject(project: string): Resource<Schemas["ProjectDetails"]>
   }, [project]);
 }
 
-/** Loads the drives of a project. */
-export function useDrives(project: string): Resource<Schemas["DriveList"]> {
-  return useAnswer((api, signal) => {
-    const params = { path: { project_id: project } };
-    return api.GET("/v1/{project_id}", { params, signal });
+/** A drive as lists show it. */
+export type Drive = Schemas["DriveList"]["drives"][number];
+
+/** Loads the drives of a project; none if the key may not list them. */
+export function useDrives(
+  project: string,
+  mayList = true,
+): [drives: Resource<Pages<Drive>>, loadMore: () => Promise<void>] {
+  const { api } = useApp();
+  return usePages(async (last, signal) => {
+    if (!mayList) return { items: [] };
+    const query = last === undefined ? {} : { last };
+    const { drives, paging } = await dataOf(
+      api.GET("/v1/{project_id}", {
+        params: { path: { project_id: project }, query },
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    );
+    return { items: drives, last: paging?.last };
   }, [project]);
 }

@@ -1,46 +1,47 @@
-import { compareNames } from "../../rules/names.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { positiveParameter } from "../parameters.ts";
 import { assertNewBucketName } from "../request_address.ts";
 import { requireBucket, withText } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
-import { emptyResponse, ownerOf, xmlResponse, xmlTime } from "../s3_response.ts";
-import type { XmlElement } from "../xml/xml_writer.ts";
+import { emptyResponse, listResponse, ownerOf, xmlResponse, xmlTime } from "../s3_response.ts";
+import { optional, type XmlElement } from "../xml/xml_writer.ts";
 
 /** The most buckets in a page of a list (Amazon's limit). */
 const MAX_BUCKETS = 10_000;
+
+/** Estimated memory for reading and writing a bucket, in bytes. */
+const BUCKET_MEMORY = 512;
 
 const listBuckets: Operation = {
   name: "ListBuckets",
   method: "GET",
   level: "service",
   permissions: ["list"],
-  handle: async (call, { store }) => {
-    const { project, query, rights } = call;
+  handle: async (call, deps) => {
+    const { project, query, rights: { drives: among } } = call;
     const prefix = query.one("prefix") ?? "";
     const last = query.one("continuation-token") ?? "";
-    const max = positiveParameter(query, "max-buckets", MAX_BUCKETS) ?? MAX_BUCKETS;
-    const [drives, owner] = await Promise.all([store.drives(project), store.projects.get(project)]);
-    const names = drives.map(({ name }) => name).filter((name) =>
-      rights.allowsDrive(name) && name.startsWith(prefix) && compareNames(name, last) > 0
-    );
-    const page = names.slice(0, max);
-    const created = xmlTime(owner?.created ?? 0);
-    return xmlResponse(["ListAllMyBucketsResult", [
-      ["Owner", ownerOf(call)],
-      [
-        "Buckets",
-        page.map((name): XmlElement => ["Bucket", [
-          ["Name", name],
-          ["CreationDate", created],
-        ]]),
-      ],
-      ...(prefix === "" ? [] : [["Prefix", prefix]] satisfies XmlElement[]),
-      ...(page.length < names.length
-        ? [["ContinuationToken", page.at(-1) ?? ""]] satisfies XmlElement[]
-        : []),
-    ]]);
+    const limit = positiveParameter(query, "max-buckets", MAX_BUCKETS) ?? MAX_BUCKETS;
+    return await listResponse(call, deps, limit * BUCKET_MEMORY, async () => {
+      const [{ drives, more }, owner] = await Promise.all([
+        deps.store.listDrives({ project, prefix, last, limit, among }),
+        deps.store.projects.get(project),
+      ]);
+      const created = xmlTime(owner?.created ?? 0);
+      return ["ListAllMyBucketsResult", [
+        ["Owner", ownerOf(call)],
+        [
+          "Buckets",
+          drives.map(({ name }): XmlElement => ["Bucket", [
+            ["Name", name],
+            ["CreationDate", created],
+          ]]),
+        ],
+        ...optional("Prefix", prefix === "" ? undefined : prefix),
+        ...optional("ContinuationToken", more ? drives.at(-1)?.name : undefined),
+      ]];
+    });
   },
 };
 

@@ -275,16 +275,14 @@ export const prefixes = {
 } as const;
 
 export const ranges = {
-  /** The files of a drive whose names start with `prefix`, from the name `from` on. */
-  files: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
-    start: ["file", project, drive, from],
-    end: ["file", project, drive, afterPrefix(prefix) ?? AFTER_STRINGS],
-  }),
-
-  /** The markers of the folders of a drive whose names start with `prefix`, from the name `from` on. */
-  folders: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
-    start: ["folder", project, drive, from],
-    end: ["folder", project, drive, afterPrefix(prefix) ?? AFTER_STRINGS],
+  /** The files or folders of a drive, or the counters of a project's drives, from the name `from` on with `prefix`. */
+  named: (
+    below: readonly ["file" | "folder", project: string, drive: string] | ["usage", string],
+    prefix: string,
+    from: string,
+  ): KeyRange => ({
+    start: [...below, from],
+    end: [...below, afterPrefix(prefix) ?? AFTER_STRINGS],
   }),
 
   /** The files of all drives, optionally from one file on. */

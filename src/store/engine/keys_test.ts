@@ -87,7 +87,7 @@ Deno.test("Deno KV accepts the keys of the longest names", async () => {
       keys.appHost("h".repeat(MAX_HOST)),
     ];
     for (const key of all) await kv.set(key, 1);
-    const range = ranges.files(project, drive, LONGEST.name, LONGEST.name);
+    const range = ranges.named(["file", project, drive], LONGEST.name, LONGEST.name);
     assertEquals(await listed(kv, range), [keys.file(LONGEST)]);
   });
 });
@@ -175,7 +175,7 @@ Deno.test("The files of a drive are listed by the bytes of their names, by prefi
     ["a/c", "a/c", []],
   ] as const;
   for (const [prefix, from, wanted] of cases) {
-    const found = await inRange(ranges.files("p", "d", prefix, from), all);
+    const found = await inRange(ranges.named(["file", "p", "d"], prefix, from), all);
     assertEquals(found.map((key) => String(key.at(-1))), [...wanted], prefix);
   }
 });

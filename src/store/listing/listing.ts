@@ -11,14 +11,18 @@ import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
 
-export interface ListQuery {
-  project: string;
-  drive: string;
+/** Which page of a list of names is asked for. */
+export interface PageQuery {
   /** Maximum number of entries. */
   limit: number;
   prefix: string;
   /** The listing continues after this name. */
   last: string;
+}
+
+export interface ListQuery extends PageQuery {
+  project: string;
+  drive: string;
 }
 
 /** The record of a file without the metadata of S3, which can have kilobytes. */
@@ -119,7 +123,7 @@ function directoryOf(name: string, prefix: string): string | undefined {
 }
 
 /** Returns the first name that a query may list. */
-export function startOf({ prefix, last }: ListQuery): string {
+export function startOf({ prefix, last }: PageQuery): string {
   return last === "" ? prefix : later(prefix, boundaryAfter(last));
 }
 
@@ -138,16 +142,21 @@ export function later(a: string, b: string): string {
 /** Returns the range of names with the prefix, from one name on; `undefined` if it is empty, which Deno KV rejects. */
 export function filesFrom(query: ListQuery, from: string): KeyRange | undefined {
   const { project, drive, prefix } = query;
-  return isEmptyFrom(query, from) ? undefined : ranges.files(project, drive, prefix, from);
+  return isEmptyFrom(query, from)
+    ? undefined
+    : ranges.named(["file", project, drive], prefix, from);
 }
 
 /** Returns the same range of the markers of folders. */
 export function foldersFrom(query: ListQuery, from: string): KeyRange | undefined {
   const { project, drive, prefix } = query;
-  return isEmptyFrom(query, from) ? undefined : ranges.folders(project, drive, prefix, from);
+  return isEmptyFrom(query, from)
+    ? undefined
+    : ranges.named(["folder", project, drive], prefix, from);
 }
 
-function isEmptyFrom({ prefix }: ListQuery, from: string): boolean {
+/** Whether no name has the prefix and is `from` or later. */
+export function isEmptyFrom({ prefix }: PageQuery, from: string): boolean {
   if (prefix.includes("\0") || byteLength(prefix) > MAX_FILE_NAME) return true;
   const end = afterPrefix(prefix);
   return end !== undefined && compareNames(from, end) >= 0;

@@ -44,7 +44,7 @@ export interface Usage {
   trashBytes: number;
 }
 
-const NO_USAGE: Usage = { files: 0, bytes: 0, openBytes: 0, trashFiles: 0, trashBytes: 0 };
+export const NO_USAGE: Usage = { files: 0, bytes: 0, openBytes: 0, trashFiles: 0, trashBytes: 0 };
 
 export interface DriveUsage extends Usage {
   name: string;
@@ -55,7 +55,7 @@ export interface ProjectUsage extends Usage {
 }
 
 /** Properties by the names of the counters in the store. */
-const COUNTERS: Record<string, keyof Usage> = {
+export const COUNTERS: Record<string, keyof Usage> = {
   files: "files",
   bytes: "bytes",
   open_bytes: "openBytes",

@@ -37,15 +37,16 @@ async function namesFor(word: string, args: Arguments, env: Environment): Promis
   using connection = new Connection({ url, credentials, retrier, authorities });
   const drives = new RemoteDrives(connection);
   const at = word.indexOf(":");
-  if (at === -1) {
-    const all = (await drives.listDrives()).map(({ name }) => `${name}:`);
-    return all.filter((name) => name.startsWith(word));
-  }
+  if (at === -1) return await firstOf(drives.listDrives(word), ({ name }) => `${name}:`);
   const drive = word.slice(0, at);
+  const entries = drives.entries(drive, word.slice(at + 1), false);
+  return await firstOf(entries, ({ name }) => `${drive}:${name}`);
+}
+
+async function firstOf<T>(all: AsyncIterable<T>, nameOf: (one: T) => string): Promise<string[]> {
   const names: string[] = [];
-  for await (const { name } of drives.entries(drive, word.slice(at + 1), false)) {
-    names.push(`${drive}:${name}`);
-    if (names.length >= MAX_NAMES) break;
+  for await (const one of all) {
+    if (names.push(nameOf(one)) >= MAX_NAMES) break;
   }
   return names;
 }

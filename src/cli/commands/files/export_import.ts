@@ -4,7 +4,7 @@ import { FolderSource, FolderTarget } from "../../../client/archive/folder.ts";
 import { importDrives } from "../../../client/archive/import.ts";
 import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
-import type { DriveInfo, Drives } from "../../../client/drives.ts";
+import { type DriveInfo, type Drives, findDrive } from "../../../client/drives.ts";
 import { ClientError } from "../../../client/errors.ts";
 import { LOCAL_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../../client/transfers.ts";
@@ -94,10 +94,10 @@ function totalOf(drives: readonly DriveInfo[]): number | undefined {
 }
 
 async function chosenDrives(call: ClientCall, drives: Drives): Promise<DriveInfo[]> {
-  const all = await drives.listDrives();
   const drive = call.get("drive");
-  const chosen = all.filter(({ name }) => drive === undefined || name === drive);
-  if (drive === undefined || chosen.length > 0) return chosen;
+  if (drive === undefined) return await Array.fromAsync(drives.listDrives());
+  const chosen = await findDrive(drives, drive);
+  if (chosen !== undefined) return [chosen];
   throw new ClientError(`There is no drive "${drive}" in this project`);
 }
 

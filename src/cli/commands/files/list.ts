@@ -65,7 +65,7 @@ async function* matchesOf(
 async function listDrives(call: ClientCall, view: TransferProgress): Promise<void> {
   const { connection, drives } = await call.connect(view);
   using _connection = connection;
-  for (const { name, files, bytes } of await drives.listDrives()) {
+  for await (const { name, files, bytes } of drives.listDrives()) {
     const count = files === null ? "" : `${plural(files, "file")}  `;
     const line = `${sizeColumn(bytes ?? undefined)}  ${count}${name}`;
     call.print(view, { drive: name, files, bytes }, line);

@@ -14,6 +14,7 @@ import type { PartSize } from "../../../rules/payloads.ts";
 import { StoreDamaged, StoreUnavailable, UploadRefused } from "../../../store/engine/errors.ts";
 import type { FileRecord, Place } from "../../../store/engine/records.ts";
 import type { WriteCondition } from "../../../store/files/file_record.ts";
+import type { PageQuery } from "../../../store/listing/listing.ts";
 import type { OpenFile } from "../../../store/files/open_file.ts";
 import type { Store } from "../../../store/store.ts";
 
@@ -31,29 +32,38 @@ export class StoreDrives implements Drives {
     this.identity = `${folder}\0${project}`;
   }
 
-  async listDrives(): Promise<DriveInfo[]> {
-    return await this.#run(() => this.#store.drives(this.#project));
+  async *listDrives(prefix = ""): AsyncIterable<DriveInfo> {
+    yield* this.#pages(prefix, async (query) => {
+      const { drives, more } = await this.#store.listDrives({ ...query, among: undefined });
+      return { entries: drives, more };
+    });
   }
 
   async *listFiles(drive: string, prefix: string): AsyncIterable<FileInfo> {
-    let last = "";
-    for (;;) {
-      const query = { project: this.#project, drive, prefix, last, limit: MAX_LIST };
-      const page = await this.#run(() => this.#store.list(query, { recursive: true }));
-      for (const { name, record } of page.entries) if (record) yield infoOf(name, record);
-      if (!page.more) return;
-      last = page.entries.at(-1)?.name ?? "";
-    }
+    const files = this.#pages(
+      prefix,
+      (query) => this.#store.list({ ...query, drive }, { recursive: true }),
+    );
+    for await (const { name, record } of files) if (record) yield infoOf(name, record);
   }
 
-  async *listFolders(drive: string): AsyncIterable<string> {
+  async *listFolders(drive: string, prefix = ""): AsyncIterable<string> {
+    const folders = this.#pages(prefix, (query) => this.#store.folders.list({ ...query, drive }));
+    for await (const { name } of folders) yield name;
+  }
+
+  /** The entries of a list that the store reads page by page. */
+  async *#pages<T extends { name: string }>(
+    prefix: string,
+    read: (query: PageQuery & { project: string }) => Promise<{ entries: T[]; more: boolean }>,
+  ): AsyncIterable<T> {
     let last = "";
     for (;;) {
-      const query = { project: this.#project, drive, prefix: "", last, limit: MAX_LIST };
-      const page = await this.#run(() => this.#store.folders.list(query));
-      for (const { name } of page.entries) yield name;
-      if (!page.more) return;
-      last = page.entries.at(-1)?.name ?? "";
+      const query = { project: this.#project, prefix, last, limit: MAX_LIST };
+      const { entries, more } = await this.#run(() => read(query));
+      yield* entries;
+      if (!more) return;
+      last = entries.at(-1)?.name ?? "";
     }
   }
 

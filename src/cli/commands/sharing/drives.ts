@@ -1,3 +1,4 @@
+import { findDrive } from "../../../client/drives.ts";
 import { RemoteAdministration } from "../../../client/remote_administration.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { formatBytes } from "../../../rules/units.ts";
@@ -8,7 +9,9 @@ import { requireDriveName } from "../drive_path.ts";
 import type { ServerCall } from "../server_call.ts";
 
 export async function listDrives(call: ServerCall): Promise<void> {
-  const all = await call.withConnection((connection) => new RemoteDrives(connection).listDrives());
+  const all = await call.withConnection((connection) =>
+    Array.fromAsync(new RemoteDrives(connection).listDrives())
+  );
   const drives = all.map(({ name, files, bytes }) => ({ drive_name: name, files, bytes }));
   const rows = all.map(({ name, files, bytes }) => [
     name,
@@ -23,8 +26,7 @@ export async function deleteDrive(call: ServerCall): Promise<void> {
   requireDriveName(drive);
   await call.withConnection(async (connection) => {
     const { project } = connection;
-    const all = await new RemoteDrives(connection).listDrives();
-    const found = all.find(({ name }) => name === drive);
+    const found = await findDrive(new RemoteDrives(connection), drive);
     if (found === undefined) {
       throw new CommandError(`There is no drive "${drive}" in the project ${project}`);
     }

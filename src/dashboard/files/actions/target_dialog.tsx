@@ -40,7 +40,7 @@ function TargetDialog({ place, question, onClose }: {
   const { project } = place;
   const [target, setTarget] = useState<Target>({ drive: place.drive, path: place.path });
   const [version, setVersion] = useState(0);
-  const drives = useDrives(project);
+  const [drives, loadMore] = useDrives(project);
   const create = async () => {
     const files = new DriveFiles(app.api, { project, drive: target.drive });
     const created = await askForFolder(app, files, target.path);
@@ -62,17 +62,20 @@ function TargetDialog({ place, question, onClose }: {
       }
     >
       <Loaded from={drives}>
-        {({ drives }) => (
-          <ul class="tree" aria-label="Folders">
-            {drives.map(({ drive_name }) => (
-              <Branch
-                key={`${drive_name}/${version}`}
-                node={{ drive: drive_name, path: "" }}
-                {...{ project, target, question, from: place }}
-                onChoose={setTarget}
-              />
-            ))}
-          </ul>
+        {({ items, last }) => (
+          <div class="stack">
+            <ul class="tree" aria-label="Folders">
+              {items.map(({ drive_name }) => (
+                <Branch
+                  key={`${drive_name}/${version}`}
+                  node={{ drive: drive_name, path: "" }}
+                  {...{ project, target, question, from: place }}
+                  onChoose={setTarget}
+                />
+              ))}
+            </ul>
+            {last !== undefined && <Button onClick={loadMore}>Show more drives</Button>}
+          </div>
         )}
       </Loaded>
     </Dialog>
