@@ -5,6 +5,7 @@
  * @module
  */
 
+import { basename } from "@std/path/basename";
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { print } from "../package/command_line.ts";
@@ -15,12 +16,9 @@ const SOURCES = join(ROOT, "src/dashboard");
 /** The files that the server sends. */
 export const BUNDLE = join(SOURCES, "dist");
 
-/** The bundles by name, each with the file that imports the rest. */
-const BUNDLES = {
-  "main.js": "main.tsx",
-  "sign_in.js": "sign_in.tsx",
-  "main.css": "styles/main.css",
-};
+/** The files that import the rest, and what is bundled of each. */
+const ENTRIES = ["main.tsx", "sign_in.tsx", "styles/main.css"];
+const BUNDLES = ["main.js", "sign_in.js", "styles/main.css"];
 /** The files that are sent as they are. */
 const COPIES = ["index.html", "sign_in.html", "styles/icon.svg"];
 
@@ -37,34 +35,20 @@ export async function bundleDashboard(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   const temporary = await Deno.makeTempDir({ dir: dirname(folder), prefix: ".building-" });
   try {
-    // One after the other: in a new cache, processes side by side install esbuild over each other, and fail.
-    for (const [name, entry] of Object.entries(BUNDLES)) await bundle(entry, join(temporary, name));
-    for (const path of COPIES) {
-      await Deno.copyFile(join(SOURCES, path), join(temporary, nameOf(path)));
-    }
-    for await (const { name } of Deno.readDir(temporary)) {
-      await Deno.rename(join(temporary, name), join(folder, name));
+    await bundle(temporary);
+    for (const path of COPIES) await Deno.copyFile(join(SOURCES, path), join(temporary, path));
+    for (const path of [...BUNDLES, ...COPIES]) {
+      await Deno.rename(join(temporary, path), join(folder, basename(path)));
     }
   } finally {
     await Deno.remove(temporary, { recursive: true });
   }
 }
 
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-async function bundle(entry: string, output: string): Promise<void> {
-  const args = [
-    "bundle",
-    "--quiet",
-    "--platform",
-    "browser",
-    "--minify",
-    "--output",
-    output,
-    entry,
-  ];
+/** Bundles all in one process: in a new cache, processes side by side install esbuild over each other, and fail. */
+async function bundle(output: string): Promise<void> {
+  const options = ["--quiet", "--platform", "browser", "--minify", "--outdir", output];
+  const args = ["bundle", ...options, ...ENTRIES];
   const command = new Deno.Command(Deno.execPath(), { args, cwd: SOURCES, stdin: "null" });
   const { success, stderr } = await command.output();
   if (!success) throw new Error(`deno bundle failed: ${new TextDecoder().decode(stderr)}`);
