@@ -8,9 +8,12 @@
  *
  * @module
  */
+import { join } from "@std/path/join";
+import { resolve } from "@std/path/resolve";
 import { routes } from "../src/app.ts";
 import { describeRoutes } from "../src/openapi/document.ts";
 import { METHODS } from "../src/openapi/types.ts";
+import { ROOT } from "./package/parts.ts";
 
 /** Why no test has answers of a status. */
 const WHY_NOT: readonly { of: RegExp; why: string }[] = [
@@ -29,7 +32,8 @@ const TALLY = "KVDRIVE_TALLY";
 async function runTests(file: string, places: readonly string[]): Promise<boolean> {
   const args = ["test", "--quiet", "--parallel", "--no-prompt", "-A", ...places];
   const env = { [TALLY]: file };
-  return (await new Deno.Command(Deno.execPath(), { args, env }).spawn().status).success;
+  const cwd = join(ROOT, "tests");
+  return (await new Deno.Command(Deno.execPath(), { args, env, cwd }).spawn().status).success;
 }
 
 /** How many answers there were, by what they answered. */
@@ -88,8 +92,8 @@ if (import.meta.main) {
     const file = `${folder}/answers.txt`;
     await Deno.writeTextFile(file, "");
     const places = Deno.args.length > 0
-      ? Deno.args
-      : ["--ignore=tests/faults,tests/browser,tests/s3,src,scripts", "."];
+      ? Deno.args.map((path) => resolve(path))
+      : ["--ignore=faults,browser,s3", "."];
     const passed = await runTests(file, places);
     const complete = report(count(await Deno.readTextFile(file)));
     if (!passed || !complete) Deno.exitCode = 1;

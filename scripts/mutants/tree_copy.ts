@@ -1,6 +1,7 @@
 import { join } from "@std/path/join";
 import { spawn } from "node:child_process";
 import { cp } from "node:fs/promises";
+import { configOf } from "../test/test_file.ts";
 
 /** How a run of tests ended. */
 export interface TestRun {
@@ -64,8 +65,24 @@ export class TreeCopy implements AsyncDisposable {
    * @param limit In milliseconds. Then the tests are ended with all processes that they have started.
    */
   async test(files: readonly string[], limit: number): Promise<TestRun> {
+    const groups = Map.groupBy(files, (file) => configOf(file).join(" "));
+    let run: TestRun = { outcome: "passed", failedTest: undefined, output: "", time: 0 };
+    for (const group of groups.values()) {
+      const { time, output, ...rest } = await this.#test(group, limit - run.time);
+      run = { ...rest, output: run.output + output, time: run.time + time };
+      if (run.outcome !== "passed") break;
+    }
+    return run;
+  }
+
+  /** Runs test files that have one configuration. */
+  async #test(files: readonly string[], limit: number): Promise<TestRun> {
+    const config = files.slice(0, 1).flatMap(configOf);
     const options = ["--no-check", "--no-prompt", "-A", "--fail-fast", "--reporter=tap"];
-    const { code, output, time } = await this.#run(["test", ...options, ...files], limit);
+    const { code, output, time } = await this.#run(
+      ["test", ...config, ...options, ...files],
+      limit,
+    );
     // A step of a test is indented; its test fails as well.
     const failedTest = /^not ok \d+ - (.*)$/m.exec(output)?.[1]?.replaceAll("\\#", "#");
     if (code === 0) return { outcome: "passed", failedTest: undefined, output, time };

@@ -31,10 +31,12 @@ if (import.meta.main) Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
   const deno = await oldestDeno();
-  // The lock file has no types of Node.js, which newer ones have inside.
-  const check = new Deno.Command(deno, { args: ["check", "--quiet", "--no-lock", "."], cwd: ROOT });
-  const { code } = await check.spawn().status;
-  if (code !== 0) return code;
+  for (const cwd of [ROOT, join(ROOT, "tests")]) {
+    // The lock file has no types of Node.js, which newer ones have inside.
+    const check = new Deno.Command(deno, { args: ["check", "--quiet", "--no-lock", "."], cwd });
+    const { code } = await check.spawn().status;
+    if (code !== 0) return code;
+  }
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-oldest-" });
   try {
     const program = join(folder, "kvdrive");

@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
+import testConfig from "../../tests/deno.json" with { type: "json" };
 import { filesBelow, ROOT } from "../package/parts.ts";
 import { findCycles, findLargeFolders, MAX_FILES, readImports } from "./structure.ts";
 
@@ -98,6 +100,26 @@ Deno.test("Sources, tests and scripts have none of the replaced names and phrase
     }
   }
   assertEquals(found, []);
+});
+
+Deno.test("The tests have the rules of the program, and its versions of the packages that both use", () => {
+  const { fmt, lint, unstable, nodeModulesDir, compilerOptions } = testConfig;
+  const plugins = lint.plugins.map((path) => path.replace("../", "./"));
+  const types = config.compilerOptions.types;
+  assertEquals(
+    { fmt, unstable, nodeModulesDir, lint: { ...lint, plugins } },
+    {
+      fmt: config.fmt,
+      unstable: config.unstable,
+      nodeModulesDir: config.nodeModulesDir,
+      lint: config.lint,
+    },
+  );
+  assertEquals({ ...compilerOptions, types }, config.compilerOptions);
+  const versions: Record<string, string> = config.imports;
+  for (const [name, version] of Object.entries(testConfig.imports)) {
+    assertEquals(version, versions[name] ?? version, name);
+  }
 });
 
 Deno.test("A circle of imports is found, and a chain is not", () => {

@@ -27,6 +27,11 @@ export interface RunOptions {
   signal: AbortSignal;
 }
 
+/** Selects the configuration of a test file. The tests in `tests/` have packages that the program does not need. */
+export function configOf(path: string): string[] {
+  return path.startsWith("tests/") ? ["--config", "tests/deno.json"] : [];
+}
+
 /** Runs the tests of one file in a process of their own. */
 export async function runTestFile(path: string, options: RunOptions): Promise<FileResult> {
   const { args, env, folder, timeLimit, signal } = options;
@@ -35,6 +40,7 @@ export async function runTestFile(path: string, options: RunOptions): Promise<Fi
   const process = new Deno.Command(Deno.execPath(), {
     args: [
       "test",
+      ...configOf(path),
       "--quiet",
       "--no-check",
       "--no-prompt",

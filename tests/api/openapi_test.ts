@@ -1,3 +1,5 @@
+// Contains the official schemas of OpenAPI, and depends only on Ajv, which other tests use as well.
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { ADMINISTERED } from "../support/admin.ts";
 import { Answer } from "../support/answer.ts";
@@ -31,6 +33,15 @@ Deno.test("The description needs no key and names this server.", async () => {
   ]);
   assertGreater(Object.keys(paths).length, 15);
   assertEquals(answer.header("Content-Length"), String(answer.bytes.length));
+});
+
+Deno.test("The description is valid by the official schema of OpenAPI 3.1.", async () => {
+  await using server = await TestServer.start();
+  const validator = new Validator();
+  const description = (await read(server)).expect(200).json as Record<string, unknown>;
+  const { valid, errors } = await validator.validate(description);
+  assertEquals(errors, undefined);
+  assertEquals([valid, validator.version], [true, "3.1"]);
 });
 
 Deno.test("A matching ETag gets 304, and HEAD has no body.", async () => {

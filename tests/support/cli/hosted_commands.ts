@@ -2,6 +2,8 @@ import { fromFileUrl } from "@std/path/from-file-url";
 import type { HostedCommand, HostedResult } from "./command_host.ts";
 
 const SCRIPT = fromFileUrl(new URL("./command_host.ts", import.meta.url));
+/** The configuration of the sources, with the packages that they import. */
+const CONFIG = fromFileUrl(new URL("../../../deno.json", import.meta.url));
 const PROGRAM = new URL("../../../src/cli/main.ts", import.meta.url).href;
 
 /** How a command ended. */
@@ -27,7 +29,7 @@ class CommandHost {
   static async start(): Promise<CommandHost> {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", SCRIPT, String(listener.addr.port), PROGRAM],
+      args: ["run", "-A", "--config", CONFIG, SCRIPT, String(listener.addr.port), PROGRAM],
       stdin: "null",
       stdout: "inherit",
       stderr: "inherit",
