@@ -7,7 +7,7 @@ import { parameter, schema } from "../../openapi/types.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import type { EventPage, EventQuery, ListedEvent } from "../../store/accounts/events.ts";
-import { EVENTS } from "../../store/engine/event_records.ts";
+import { EVENTS } from "../../store/accounts/events.ts";
 import type { Deps } from "../endpoint.ts";
 import { type AdminCall, administratorEndpoint, projectEndpoint } from "./admin_call.ts";
 

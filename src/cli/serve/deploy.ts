@@ -13,6 +13,7 @@ import { CannotOpenStore, StoreUnavailable } from "../../store/engine/errors.ts"
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import { openRemoteDatabase, type RemoteStore } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
+import { converter } from "../../store/upgrade/upgrade.ts";
 import { buildKind } from "../../version.ts";
 import { s3SecretKeyOf } from "../options/s3_secret.ts";
 import { readServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
@@ -177,8 +178,9 @@ class StoreOpener {
     let store: Store | undefined;
     try {
       if (this.#place === undefined) throw errors.databaseMissing();
-      const database = await openRemoteDatabase(this.#place);
-      const { onError, store: meter } = this.#observation;
+      const { onError, onNotice, store: meter } = this.#observation;
+      const convert = converter(onNotice);
+      const database = await openRemoteDatabase({ ...this.#place, convert });
       const { uploadTtl, maxOpenUploads } = this.#options;
       const memory = createMemoryBudget(this.#options);
       const limits = { uploadTtl, maxOpenUploads, memory };

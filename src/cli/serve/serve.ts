@@ -21,6 +21,7 @@ import { Compactor } from "../../store/maintenance/compactor.ts";
 import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
+import { converter } from "../../store/upgrade/upgrade.ts";
 import { buildKind } from "../../version.ts";
 import { openS3Secret, warnOfS3Secret } from "../options/s3_secret.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
@@ -160,14 +161,17 @@ async function openStore(
   const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
   const memory = createMemoryBudget(options);
   const s3SecretKey = await openS3Secret(options, env);
+  const convert = converter(onNotice);
   const common = { uploadTtl, maxOpenUploads, memory, s3SecretKey, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
       await warnOfS3Secret(s3SecretKey);
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
-      return { store: new Store(await openRemoteDatabase({ url: kv }), { ...common, scrubEvery }) };
+      return {
+        store: new Store(await openRemoteDatabase({ url: kv, convert }), { ...common, scrubEvery }),
+      };
     }
-    const database = await openDatabase(data, options.reads);
+    const database = await openDatabase(data, options.reads, convert);
     for (const warning of [await openFolderWarning(data), database.notice]) {
       if (warning !== undefined) printError(`${warning}.\n`);
     }

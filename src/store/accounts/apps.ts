@@ -6,7 +6,7 @@ import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Owned, ProjectCache } from "../engine/project_cache.ts";
 import type { AppHostRecord, AppRecord, DeletionMarker, ProjectRecord } from "../engine/records.ts";
-import type { EventName } from "../engine/event_records.ts";
+import type { EventName } from "./events.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import type { Deletions } from "./deletions.ts";

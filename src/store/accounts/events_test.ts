@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { DAY, HOUR, SECOND } from "../../rules/units.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { EventName } from "../engine/event_records.ts";
+import type { EventName } from "./events.ts";
 import { ALL_EVENTS, countEntries, eventsOf, serverEventsOf } from "../testing/events.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";

@@ -16,7 +16,7 @@ import {
   makePrivate,
   PRIVATE_MODE,
 } from "../disk/durable_file.ts";
-import { FolderLock } from "../disk/file_lock.ts";
+import { FolderLock, type LockKind } from "../disk/file_lock.ts";
 import { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
 import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { MapMark } from "../disk/map_mark.ts";
@@ -27,6 +27,7 @@ import { isKnownSchema, SqliteReader } from "../reads/sqlite_reader.ts";
 import { embeddedCommits } from "./commits.ts";
 import { Database, type DatabaseParts } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
+import { type Convert, FORMAT, formatOf, formatProblem } from "./format.ts";
 
 /** Name of the store's file in the data folder. */
 const FILE = "kvdrive.db";
@@ -42,17 +43,49 @@ const LOCKED_PAUSE = 20;
  * ballast to make room for the log.
  *
  * @param reads What reads the file, unless its form or an earlier crash forbid it.
- * @throws {CannotOpenStore} if the folder or the file cannot be created, read or written.
+ * @param convert Converts a store of an older format; without it such a store is refused.
+ * @throws {CannotOpenStore} if the folder or the file cannot be created, read or written, or the store has another
+ *   format.
  */
 export async function openDatabase(
   folder: string,
   reads: ReadMode = "direct",
+  convert?: Convert,
 ): Promise<Database> {
-  let lock: FolderLock | undefined;
   try {
-    await Deno.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    lock = await FolderLock.take(folder, "shared");
-    if (lock === undefined) throw new Error("a backup is being restored there");
+    const db = await openLocked(folder, "shared", reads);
+    const format = await closingOnError(db, formatOf);
+    const problem = formatProblem(format);
+    if (problem === undefined) return db;
+    await db.close();
+    if (format > FORMAT || convert === undefined) throw new Error(problem);
+    // No server of an older version may use the store meanwhile, and of several new ones one does the work.
+    const alone = await openLocked(folder, "exclusive", "direct");
+    await closingOnError(alone, convert);
+    await alone.close();
+  } catch (error) {
+    throw new CannotOpenStore(`Cannot open the store in ${folder}: ${openProblem(error)}`, {
+      cause: error,
+    });
+  }
+  return await openDatabase(folder, reads);
+}
+
+async function closingOnError<T>(db: Database, work: (db: Database) => Promise<T>): Promise<T> {
+  try {
+    return await work(db);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** Opens the store once the folder is locked, until the database is closed. */
+async function openLocked(folder: string, kind: LockKind, reads: ReadMode): Promise<Database> {
+  await Deno.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+  const lock = await FolderLock.take(folder, kind);
+  if (lock === undefined) throw new Error(kind === "shared" ? BEING_REPLACED : IN_USE);
+  try {
     const ballast = new Ballast(folder);
     while (await ballast.isDiskFull() && ballast.giveUp());
     const deadline = performance.now() + LOCKED_RETRY_TIME;
@@ -66,12 +99,16 @@ export async function openDatabase(
       }
     }
   } catch (error) {
-    lock?.[Symbol.dispose]();
-    throw new CannotOpenStore(`Cannot open the store in ${folder}: ${openProblem(error)}`, {
-      cause: error,
-    });
+    lock[Symbol.dispose]();
+    throw error;
   }
 }
+
+const BEING_REPLACED = "a backup is being restored there, or the store is being converted to the " +
+  "format of this version; wait for its end";
+
+const IN_USE = "it has the format of an older version and must be converted, but another process " +
+  "uses it; stop that process first";
 
 /** @param lock Marks the folder as in use until the database is closed. */
 async function openFile(

@@ -18,6 +18,9 @@ export interface KeyRange {
 }
 
 export const keys = {
+  /** The number of the store's format. */
+  format: (): Deno.KvKey => ["format"],
+
   /** The record of a file's current version. */
   file: ({ project, drive, name }: Place): Deno.KvKey => ["file", project, drive, name],
 
@@ -265,8 +268,8 @@ export const prefixes = {
   ): Deno.KvKey => [kind, project, ...drive],
   openUploads: (project: string): Deno.KvKey => ["open_upload", project],
   leases: (): Deno.KvKey => ["lease"],
-  /** All entries of one kind in the store. */
-  all: (kind: string): Deno.KvKey => [kind],
+  /** All entries of one kind in the store, or of all kinds. */
+  all: (kind?: string): Deno.KvKey => kind === undefined ? [] : [kind],
   chunks: (version: string): Deno.KvKey => ["chunk", version],
   /** The pages of checksums of a version. */
   checksums: (version: string): Deno.KvKey => ["checksums", version],

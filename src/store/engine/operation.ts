@@ -254,6 +254,7 @@ function encoded(key: Deno.KvKey): EncodedKey {
  */
 function valueLength(value: unknown): number {
   if (value instanceof Uint8Array) return value.byteLength;
+  if (value instanceof Deno.KvU64) return COUNTER_BYTES;
   const json = JSON.stringify(value);
   // deno-lint-ignore no-control-regex -- ASCII is exactly this range
   return (/^[\x00-\x7f]*$/.test(json) ? 1 : 2) * json.length + 64;

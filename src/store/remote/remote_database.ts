@@ -3,6 +3,7 @@ import { SECOND } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
 import { ReadQueue } from "../reads/read_queue.ts";
 import { CannotOpenStore } from "../engine/errors.ts";
+import { type Convert, FORMAT, formatOf, formatProblem } from "../engine/format.ts";
 import { Reachability, TimeoutExceeded } from "./reachability.ts";
 import { remoteCommits } from "./remote_commits.ts";
 import { RemoteConnection, remoteReader } from "./remote_connection.ts";
@@ -20,16 +21,36 @@ export interface RemoteStore {
   url?: string | undefined;
   /** How long to wait for a store that cannot be reached yet, in milliseconds. */
   timeout?: number;
+  /** Converts a store of an older format; without it such a store is refused. */
+  convert?: Convert;
 }
 
 /**
  * Opens a store behind a network. Deno takes the access token from the variable `DENO_KV_ACCESS_TOKEN`.
  *
- * @throws {CannotOpenStore} if the store cannot be reached within the timeout, or at once if it refuses the token.
+ * @throws {CannotOpenStore} if the store cannot be reached within the timeout, or at once if it refuses the token or has
+ *   another format.
  */
 export async function openRemoteDatabase(
-  { url, timeout = REMOTE_OPEN_TIME }: RemoteStore,
+  { url, timeout = REMOTE_OPEN_TIME, convert }: RemoteStore,
 ): Promise<Database> {
+  const db = await connect(url, timeout);
+  try {
+    let format = await formatOf(db);
+    if (format < FORMAT && convert !== undefined) {
+      await convert(db);
+      format = await formatOf(db);
+    }
+    const problem = formatProblem(format);
+    if (problem !== undefined) throw cannotOpen(url, new Error(problem));
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+async function connect(url: string | undefined, timeout: number): Promise<Database> {
   const resources = new DisposableStack();
   const connection = resources.use(await openInTime(url, performance.now() + timeout));
   const reachability = resources.use(new Reachability(() => connection.renew()));

@@ -18,7 +18,7 @@ import { DRIVE, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
 const UNCOUNTED = new Set([
-  ...["project", "commit", "event", "server_event"],
+  ...["project", "commit", "event", "server_event", "format"],
   ...["daily_usage", "server_daily_usage", "usage_history"],
 ]);
 

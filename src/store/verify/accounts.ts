@@ -13,7 +13,7 @@ import type {
   S3KeyIndexRecord,
   S3KeyRecord,
 } from "../engine/records.ts";
-import type { EventRecord, ServerEventRecord } from "../engine/event_records.ts";
+import type { EventRecord, ServerEventRecord } from "../accounts/events.ts";
 import { areKeyLimits } from "../../rules/rights.ts";
 import { journalKeys } from "../accounts/key_entries.ts";
 import { deleteProjectKey, setProjectKey } from "../accounts/project_keys.ts";

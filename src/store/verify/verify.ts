@@ -1,9 +1,10 @@
-import { identityOf, prefixes } from "../engine/keys.ts";
+import { FORMAT, formatIn, formatProblem } from "../engine/format.ts";
+import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import type { S3KeyRecord } from "../engine/records.ts";
 import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
 import { expiryProblems } from "./expiry.ts";
-import { type FileCount, fileProblems } from "./files.ts";
+import { type FileCount, fileProblems, type OnBytes } from "./files.ts";
 import { grantProblems } from "./grants.ts";
 import { linkProblems } from "./links.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
@@ -37,6 +38,7 @@ export const KINDS: ReadonlySet<string> = new Set([
   "expiry",
   "file",
   "folder",
+  "format",
   "garbage",
   "grant",
   "grant_of",
@@ -84,6 +86,8 @@ export interface VerifyReport {
   bytes: number;
   /** Files without a digest that no journal entry names. The scrub of a server adds the digest. */
   unchecked: number;
+  /** The format of an older store, of which only the bytes of files and parts were checked. */
+  olderFormat?: number;
   /** The S3 keys with their encrypted secrets. Only what encrypts them tells whether they can be used. */
   s3Keys: S3KeyEntry[];
 }
@@ -112,6 +116,7 @@ export async function verifyStore(
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   using snapshot = await Snapshot.take(path, options.isPrivate);
+  const format = requireReadable(snapshot);
   const report: VerifyReport = {
     problems: [],
     more: false,
@@ -119,6 +124,7 @@ export async function verifyStore(
     bytes: 0,
     unchecked: 0,
     s3Keys: [],
+    ...(format < FORMAT && { olderFormat: format }),
   };
   for (const problem of allProblems(snapshot, report, options)) {
     report.more = report.problems.length >= MAX_PROBLEMS;
@@ -145,13 +151,34 @@ export async function verifyBackup(
   onBytes: (bytes: number) => void,
 ): Promise<Problem[]> {
   using snapshot = await Snapshot.take(path, true);
+  requireReadable(snapshot);
   const countBytes = ({ byteLength }: Uint8Array) => onBytes(byteLength);
-  const problems = withUnreadable(snapshot, function* () {
-    yield* fileProblems(snapshot, { onFile: () => {}, onBytes: countBytes });
-    yield* trashedFileProblems(snapshot, countBytes);
-    yield* uploadProblems(snapshot, new PendingDeletions(snapshot), countBytes);
-  });
-  return [...problems].filter(({ kind }) => DAMAGE.has(kind));
+  const options = { onFile: () => {}, onBytes: countBytes };
+  return [...withUnreadable(snapshot, () => lostBytes(snapshot, options))];
+}
+
+/**
+ * Returns the format of a store.
+ *
+ * @throws {Error} if a newer version made it.
+ */
+function requireReadable(snapshot: Snapshot): number {
+  const format = formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
+  if (format > FORMAT) throw new Error(formatProblem(format));
+  return format;
+}
+
+/** Yields the problems that mean lost bytes, by checks for which the format of the store does not matter. */
+function* lostBytes(
+  snapshot: Snapshot,
+  { onFile, onBytes }: { onFile: (file: FileCount) => void; onBytes: OnBytes },
+): Generator<Problem> {
+  const problems = function* (): Generator<Problem> {
+    yield* fileProblems(snapshot, { onFile, onBytes });
+    yield* trashedFileProblems(snapshot, onBytes);
+    yield* uploadProblems(snapshot, new PendingDeletions(snapshot), onBytes);
+  };
+  for (const problem of problems()) if (DAMAGE.has(problem.kind)) yield problem;
 }
 
 function* allProblems(
@@ -212,6 +239,7 @@ function* entryProblems(
     usage.add(file);
   };
   report.s3Keys.push(...s3KeysIn(snapshot));
+  if (report.olderFormat !== undefined) return yield* lostBytes(snapshot, { onFile, onBytes });
   yield* unknownEntries(snapshot);
   yield* accountProblems(snapshot, deletions);
   yield* linkProblems(snapshot, deletions);

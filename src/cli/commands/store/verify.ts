@@ -40,6 +40,10 @@ export async function verify(call: StoreCall): Promise<void> {
       `Not checked: ${unchecked} files have no digest of their bytes; ` +
       "the server's scrub adds it.",
     ]),
+    ...(report.olderFormat === undefined ? [] : [
+      `The store has the older format ${report.olderFormat}, so only the bytes of files were ` +
+      "checked: start the server, which converts the store.",
+    ]),
     ...(s3Keys.problem === null ? [] : [`${s3Keys.problem}.`]),
   ];
   const json = {
@@ -49,6 +53,7 @@ export async function verify(call: StoreCall): Promise<void> {
     problems: problems.map(jsonOf),
     repaired: repaired.map(jsonOf),
     more: report.more,
+    ...(report.olderFormat !== undefined && { older_format: report.olderFormat }),
     ...(s3Keys.total > 0 && { s3_keys: s3Keys }),
     ...(backups && { backups }),
   };

@@ -45,6 +45,7 @@ const KINDS = new Set([
   "expiry",
   "file",
   "folder",
+  "format",
   "garbage",
   "lease",
   "link",

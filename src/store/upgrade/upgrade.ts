@@ -1,0 +1,95 @@
+/**
+ * Converts a store of an older format to that of this version, before a server uses it.
+ *
+ * A store in a folder is locked meanwhile, so no other process uses it. A shared store has no such lock: several new
+ * servers may convert it at the same time, because every change requires that the number of the format is still the one
+ * that its step begins with. Servers of an older version must be stopped before.
+ *
+ * @module
+ */
+import type { Database } from "../engine/database.ts";
+import { type Convert, FORMAT, formatIn, formatOf, setFormat } from "../engine/format.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation, SharedCheck } from "../engine/operation.ts";
+import type { KvReader } from "../reads/read_queue.ts";
+
+/** A store during a step. */
+export interface Conversion {
+  reader: KvReader;
+  /**
+   * Commits a change. Changes of the same turn share commits, so a batch is a `Promise.all` of small operations.
+   *
+   * @returns `false` if a check of the operation fails.
+   * @throws {Overtaken} once another process has finished the step.
+   */
+  commit(operation: Operation): Promise<boolean>;
+  /** Receives the progress, as a sentence. */
+  onNotice(text: string): void;
+}
+
+/** The change from one format to the next. */
+export interface FormatStep {
+  from: number;
+  to: number;
+  /** What it does, as the end of a sentence. */
+  description: string;
+  /**
+   * Changes the entries. It may be interrupted anywhere and run again from its beginning, so it leaves what it has
+   * changed already.
+   */
+  convert(conversion: Conversion): Promise<void>;
+}
+
+/** All steps in their order. The last one leads to `FORMAT`. */
+export const FORMAT_STEPS: readonly FormatStep[] = [];
+
+/** Another process has finished the step. */
+class Overtaken extends Error {}
+
+/**
+ * Returns the function that converts stores. The number is written after each step, so an interrupted conversion goes on
+ * at the next start.
+ *
+ * @param onNotice Receives what is done, in sentences.
+ */
+export function converter(
+  onNotice: (text: string) => void,
+  steps: readonly FormatStep[] = FORMAT_STEPS,
+): Convert {
+  return async (db) => {
+    const first = await formatOf(db);
+    onNotice(
+      `The store has format ${first} and is converted to format ${FORMAT}, which older versions of kvdrive cannot ` +
+        "read: to go back to one, restore a backup or a copy of the folder from before",
+    );
+    for (let format = first;; format = await formatOf(db)) {
+      const step = steps.find(({ from }) => from === format);
+      if (step === undefined) return;
+      onNotice(`Format ${step.to}: ${step.description}`);
+      await run(db, step, onNotice);
+    }
+  };
+}
+
+async function run(
+  db: Database,
+  step: FormatStep,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  const { key, value, versionstamp } = await db.reader.get<Deno.KvU64>(keys.format());
+  if (formatIn(value) !== step.from) return;
+  const unchanged = new SharedCheck(key, versionstamp);
+  const commit = async (operation: Operation): Promise<boolean> => {
+    if ((await db.commit(operation.share(unchanged))).ok) return true;
+    if ((await db.reader.get(key)).versionstamp !== versionstamp) throw new Overtaken();
+    return false;
+  };
+  try {
+    await step.convert({ reader: db.reader, commit, onNotice });
+  } catch (error) {
+    if (error instanceof Overtaken) return;
+    throw error;
+  }
+  // A refusal means that another process has finished the step.
+  await db.commit(setFormat(new Operation().check(key, versionstamp), step.to));
+}
