@@ -100,8 +100,6 @@ export const errors = {
       {},
       cause,
     ),
-  badJson: (problem: string) =>
-    badRequest(`The body must be a JSON object like {"names": ["a.txt"]}: ${problem}`),
   badObject: (fields: readonly string[], problem: string) =>
     badRequest(`The body must be a JSON object with ${listed(fields)}: ${problem}`),
   unknownField: (name: string, fields: readonly string[]) =>
@@ -117,10 +115,10 @@ export const errors = {
   badCopy: badRequest,
   sameFile: (name: string) =>
     badRequest(`Source and target are the same file ${quote(name)}: choose another name or drive`),
-  badSelection: (problem: string) =>
-    badRequest(
-      `The body must be a JSON object like {"names": ["a.txt"], "prefixes": ["trip/"]}: ${problem}`,
-    ),
+  badSelection: (
+    problem =
+      'it has no name and no prefix: send "names" like ["a.txt"], or "prefixes" like ["trip/"]',
+  ) => badRequest(`The selection of files cannot be used: ${problem}`),
   archiveTooLarge: (limit: string) =>
     badRequest(`The archive would have more than ${limit}: ask for several smaller ones`),
   badParts: badRequest,

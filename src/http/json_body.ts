@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { MemoryShare } from "../store/engine/memory_budget.ts";
 import { announcedSize, assertDigest, type BodyLimits, expectedDigest, readBody } from "./body.ts";
 import { errors, type HttpError } from "./http_error.ts";
+import { jsonLimitProblem } from "./json_scan.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** The largest JSON body of the administration, in bytes. The longest fields together have some 4000 characters. */
@@ -10,18 +11,25 @@ export const MAX_ADMIN_BODY = 65_536;
 /** How long a JSON body may take, in milliseconds. The largest one takes 50 s at 1 Mbit/s. */
 const JSON_BODY_TIME = 60_000;
 
-/** The limits of a JSON body. */
-export interface JsonLimits extends BodyLimits {
-  /** Returns the error for a malformed body. */
-  bad: (problem: string) => HttpError;
+/** How a body is read, beside the limits of the server. */
+export interface JsonOptions {
+  /** The largest body, in bytes; by default that of the administration. */
+  limit?: number;
   /** Extended by the size of the body before it is read. Required if the limit is larger than a chunk. */
   memory?: MemoryShare;
+}
+
+/** The limits of a JSON body. */
+interface JsonLimits extends BodyLimits {
+  /** Returns the error for a malformed body. */
+  bad: (problem: string) => HttpError;
+  memory?: MemoryShare | undefined;
 }
 
 /**
  * The JSON value of a request body; `undefined` if the body is empty.
  *
- * @throws {HttpError} 400 if it is not JSON or does not match `Content-Digest`, 413 if it is too large, 408 if it takes
+ * @throws {HttpError} 400 if it is not JSON, has too many values or does not match `Content-Digest`, 413 if it is too large, 408 if it takes
  *   too long.
  * @throws {MemoryExhausted} if the memory for it does not become available in time.
  */
@@ -31,6 +39,8 @@ export async function readJson(request: Request, limits: JsonLimits): Promise<un
   const bytes = await gather(request, { tooLarge: errors.jsonTooLarge, ...limits, pace });
   assertDigest(expected, createHash("sha256").update(bytes).digest("base64"));
   if (bytes.byteLength === 0) return undefined;
+  const problem = jsonLimitProblem(bytes);
+  if (problem !== undefined) throw limits.bad(problem);
   const text = decodeUtf8(bytes, limits);
   try {
     return JSON.parse(text);
@@ -42,20 +52,23 @@ export async function readJson(request: Request, limits: JsonLimits): Promise<un
 /** The memory that is reserved at first for a body without `Content-Length`, in bytes. Nearly all bodies are smaller. */
 const UNANNOUNCED = 16_384;
 
+/** Memory for each byte of a body: for itself, for the text, and for the values. */
+const BYTE_MEMORY = 3;
+
 /** Copies the body into one buffer piece by piece, so that its memory is counted exactly. */
 async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array> {
   const { limit, memory } = limits;
   const announced = announcedSize(request.headers, limit, limits.tooLarge);
   let reserved = Math.min(limit, announced ?? UNANNOUNCED);
-  await memory?.extend(reserved);
+  await memory?.extend(BYTE_MEMORY * reserved);
   let buffer = new Uint8Array(0);
   let size = 0;
   for await (const piece of readBody(request, limits)) {
     const needed = size + piece.byteLength;
     if (needed > reserved) {
       // Two bodies that each held some memory while waiting for the rest could wait for each other.
-      memory?.shrink(reserved);
-      await memory?.extend(limit);
+      memory?.shrink(BYTE_MEMORY * reserved);
+      await memory?.extend(BYTE_MEMORY * limit);
       reserved = limit;
     }
     if (needed > buffer.byteLength) {
@@ -82,11 +95,7 @@ type ProblemOf = (text: string) => string | undefined;
 
 /** The fields of a JSON object in a request body. */
 export class Fields {
-  readonly #values: ReadonlyMap<string, unknown>;
-
-  private constructor(values: ReadonlyMap<string, unknown>) {
-    this.#values = values;
-  }
+  private constructor(private readonly values: Readonly<Record<string, unknown>>) {}
 
   /**
    * Reads a request body. An empty body counts as an object without fields.
@@ -99,52 +108,59 @@ export class Fields {
     { request, context }: { request: Request; context: RequestContext },
     idle: number,
     known: readonly string[],
+    { limit = MAX_ADMIN_BODY, memory }: JsonOptions = {},
   ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
-    const limits = { limit: MAX_ADMIN_BODY, idle, bad, context };
-    return Fields.of(await readJson(request, limits), known);
+    const sent = await readJson(request, { limit, idle, bad, context, memory });
+    return Fields.of(sent === undefined ? {} : sent, known);
   }
 
   /**
-   * Returns the fields of a JSON value; `undefined` counts as an object without fields.
+   * Returns the fields of a JSON value.
    *
    * @param known The names of the allowed fields.
+   * @param within The field that has the value, if it is not the body itself.
    * @throws {HttpError} 400 if it is not an object or has an unknown field.
    */
-  static of(sent: unknown, known: readonly string[]): Fields {
-    const body = sent === undefined ? {} : sent;
-    if (typeof body !== "object" || body === null || Array.isArray(body)) {
-      throw errors.badObject(known, "it is not an object");
+  static of(sent: unknown, known: readonly string[], within?: string): Fields {
+    if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
+      throw within === undefined
+        ? errors.badObject(known, "it is not an object")
+        : errors.badField(within, `must be an object with ${known.join(", ")}`);
     }
-    const values = new Map(Object.entries(body));
-    for (const name of values.keys()) {
-      if (!known.includes(name)) throw errors.unknownField(name, known);
+    for (const name in sent) {
+      if (known.includes(name)) continue;
+      throw errors.unknownField(within === undefined ? name : `${within}.${name}`, known);
     }
-    return new Fields(values);
+    return new Fields(sent as Record<string, unknown>);
   }
 
   has(name: string): boolean {
-    return this.#values.has(name);
+    return Object.hasOwn(this.values, name);
   }
 
-  /** Items from 1 to `max`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
-  list(name: string, max: number): readonly unknown[] | undefined {
-    const value = this.#values.get(name);
+  #get(name: string): unknown {
+    return this.has(name) ? this.values[name] : undefined;
+  }
+
+  /** Items, 1 (or `min`) to `max`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  list(name: string, max: number, { min = 1 } = {}): readonly unknown[] | undefined {
+    const value = this.#get(name);
     if (value === undefined) return undefined;
-    if (Array.isArray(value) && value.length > 0 && value.length <= max) return value;
-    throw errors.badField(name, `must be an array of 1 to ${max} items`);
+    if (Array.isArray(value) && value.length >= min && value.length <= max) return value;
+    throw errors.badField(name, `must be an array of ${min} to ${max} items`);
   }
 
-  /** Strings, 1 to `max`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
-  texts(name: string, max: number): readonly string[] | undefined {
-    const items = this.list(name, max);
+  /** Strings, 1 (or `min`) to `max`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  texts(name: string, max: number, { min = 1 } = {}): readonly string[] | undefined {
+    const items = this.list(name, max, { min });
     if (items === undefined || items.every((item) => typeof item === "string")) return items;
     throw errors.badField(name, "has an item that is not a string");
   }
 
   /** A whole number in a range; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   wholeNumber(name: string, min: number, max: number): number | undefined {
-    const value = this.#values.get(name);
+    const value = this.#get(name);
     if (value === undefined) return undefined;
     if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
       return Number(value);
@@ -166,7 +182,7 @@ export class Fields {
 
   /** A text or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   textOrNull(name: string, problemOf: ProblemOf): string | null | undefined {
-    const value = this.#values.get(name);
+    const value = this.#get(name);
     if (value === undefined || value === null) return value;
     if (typeof value !== "string") throw errors.badField(name, "must be a string");
     const problem = problemOf(value);
@@ -180,7 +196,7 @@ export class Fields {
    * @throws {HttpError} 400 naming the field.
    */
   optionalTexts(name: string, max: number, problemOf: ProblemOf): string[] | undefined {
-    if (this.#values.get(name) === null) return undefined;
+    if (this.#get(name) === null) return undefined;
     const items = this.texts(name, max);
     for (const item of items ?? []) {
       const problem = problemOf(item);
@@ -191,17 +207,17 @@ export class Fields {
 
   /** The same as `wholeNumber`; `undefined` for `null`, too. @throws {HttpError} 400 naming the field. */
   optionalWholeNumber(name: string, min: number, max: number): number | undefined {
-    return this.#values.get(name) === null ? undefined : this.wholeNumber(name, min, max);
+    return this.#get(name) === null ? undefined : this.wholeNumber(name, min, max);
   }
 
   /** Seconds from 1 to `max`, or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   secondsOrNull(name: string, max: number): number | null | undefined {
-    return this.#values.get(name) === null ? null : this.wholeNumber(name, 1, max);
+    return this.#get(name) === null ? null : this.wholeNumber(name, 1, max);
   }
 
   /** A number of bytes or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   sizeOrNull(name: string): number | null | undefined {
-    const value = this.#values.get(name);
+    const value = this.#get(name);
     if (value === undefined || value === null) return value;
     if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
     throw errors.badField(name, `must be a whole number of bytes from 1 to 2^53 - 1, or null`);
@@ -209,7 +225,7 @@ export class Fields {
 
   /** A whole number or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   integerOrNull(name: string, min: number, max: number): number | null | undefined {
-    const value = this.#values.get(name);
+    const value = this.#get(name);
     if (value === undefined || value === null) return value;
     const isWhole = typeof value === "number" && Number.isSafeInteger(value);
     if (isWhole && value >= min && value <= max) return value;
@@ -222,16 +238,8 @@ export class Fields {
    * @throws {HttpError} 400 if it is not an object or has an unknown field.
    */
   object(name: string, known: readonly string[]): Fields | undefined {
-    const value = this.#values.get(name);
-    if (value === undefined) return undefined;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw errors.badField(name, `must be an object with ${known.join(", ")}`);
-    }
-    const values = new Map<string, unknown>(Object.entries(value));
-    for (const inner of values.keys()) {
-      if (!known.includes(inner)) throw errors.unknownField(`${name}.${inner}`, known);
-    }
-    return new Fields(values);
+    const value = this.#get(name);
+    return value === undefined ? undefined : Fields.of(value, known, name);
   }
 
   /** `true` or `false`. @throws {HttpError} 400 naming the field. */
@@ -241,7 +249,7 @@ export class Fields {
 
   /** A required `true` or `false`. @throws {HttpError} 400 naming the field. */
   flag(name: string): boolean {
-    const value = this.#values.get(name);
+    const value = this.#get(name);
     if (value === undefined) throw errors.missingField(name);
     if (typeof value !== "boolean") throw errors.badField(name, "must be true or false");
     return value;

@@ -9,7 +9,8 @@ import { someContext } from "./test_support.ts";
 
 /** More than a chunk, so that memory is reserved. */
 const LIMIT = 6 * 2 ** 20;
-const LIMITS = { limit: LIMIT, idle: 60_000, bad: errors.badJson };
+const bad = (problem: string) => errors.badObject(["names"], problem);
+const LIMITS = { limit: LIMIT, idle: 60_000, bad };
 
 const encoder = new TextEncoder();
 
@@ -124,23 +125,23 @@ Deno.test("a body must arrive in time, even if its bytes keep coming", async () 
 });
 
 Deno.test("memory for a body is reserved before it is read, and extended if it is large", async () => {
-  const part = new MemoryPart("json", 16 * 2 ** 20, 0);
+  const part = new MemoryPart("json", 64 * 2 ** 20, 0);
   const text = JSON.stringify({ names: ["a".repeat(100_000)] });
   const size = String(text.length);
   {
     using memory = await part.reserve("p", 0);
     await readJson(requestOf(text, { "Content-Length": size }), { ...LIMITS, memory });
-    assertEquals(part.used, text.length);
+    assertEquals(part.used, 3 * text.length);
   }
   using memory = await part.reserve("p", 0);
   await readJson(requestOf(ReadableStream.from(["{}"]).pipeThrough(new TextEncoderStream())), {
     ...LIMITS,
     memory,
   });
-  assertEquals(part.used, 16_384);
+  assertEquals(part.used, 3 * 16_384);
   using more = await part.reserve("q", 0);
   await readJson(requestOf(bytewise(text)), { ...LIMITS, memory: more });
-  assertEquals(part.used, 16_384 + LIMIT);
+  assertEquals(part.used, 3 * (16_384 + LIMIT));
 });
 
 Deno.test("a body without memory is not read", async () => {
@@ -210,4 +211,44 @@ Deno.test("a field of another type or with a problem is 400, and the error names
 Deno.test("a body that is larger than all fields can be is 413", async () => {
   const { status, message } = await errorOf(" ".repeat(MAX_ADMIN_BODY + 1));
   assertEquals([status, message.includes("parts")], [413, false]);
+});
+
+Deno.test("too many or too deep values are 400, and nothing is built of them", async () => {
+  const many = Array.from({ length: 10_001 }, (_, i) => [`${i}`, i]);
+  const bodies: [string, string][] = [
+    [JSON.stringify(many.map(([name]) => name)), "10000 values"],
+    [JSON.stringify(Object.fromEntries(many)), "10000 values"],
+    [`{${'"a":{},'.repeat(700_000)}`, "10000 values"],
+    [`[${"[],".repeat(1_500_000)}`, "10000 values"],
+    [`[${"1 ".repeat(2_000_000)}`, "10000 values"],
+    ["[".repeat(5_000_000), "8 levels"],
+    ['{"a":'.repeat(9), "8 levels"],
+  ];
+  for (const [text, problem] of bodies) {
+    const { status, message } = await refusal(requestOf(text));
+    assertEquals([status, message.includes(problem)], [400, true], `${problem}: ${message}`);
+  }
+});
+
+Deno.test("as many values as are allowed are read", async () => {
+  const texts = Array.from({ length: 9_998 }, (_, i) => `,:[{"${i}\\`);
+  assertEquals(await readJson(requestOf(JSON.stringify({ texts })), LIMITS), { texts });
+  const deep = "[".repeat(8) + "]".repeat(8);
+  assertEquals(JSON.stringify(await readJson(requestOf(deep), LIMITS)), deep);
+  const object = Object.fromEntries(texts.map((text) => [text, null]));
+  assertEquals(await readJson(requestOf(JSON.stringify(object)), LIMITS), object);
+});
+
+Deno.test("odd JSON is read as it is, or refused", async () => {
+  assertEquals(await readJson(requestOf('\ufeff{"a":1,"a":2}'), LIMITS), { a: 2 });
+  const digits = `[${"9".repeat(5_000_000)}]`;
+  assertEquals(await readJson(requestOf(digits), LIMITS), [Infinity]);
+  for (const text of ["]".repeat(100), ":".repeat(100), '"\\"', "[1:::::::::]", "\\".repeat(9)]) {
+    assertEquals((await refusal(requestOf(text))).status, 400, text);
+  }
+});
+
+Deno.test("an error names only the beginning of an unknown field", async () => {
+  const { status, message } = await errorOf(JSON.stringify({ ["x".repeat(60_000)]: 1 }));
+  assertEquals([status, message.length < 400], [400, true]);
 });

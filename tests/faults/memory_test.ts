@@ -215,3 +215,31 @@ Deno.test("Lists of files with metadata stay within the memory budget, however m
   assert(growth < MAX_GROWTH, `${growth / MIB} MiB`);
   await assertReleased(server, "json");
 });
+
+Deno.test("Bodies of millions of unknown fields stay within the memory budget, and stall nobody.", async () => {
+  await using server = await start();
+  const body = `{${Array.from({ length: 1_000_000 }, (_, i) => `"x${i}":{}`).join(",")}}`;
+  const slice = body.slice(0, 12_000_000);
+  let slowest = 0;
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      (await administer(server, "GET", "/healthz")).expect(200);
+      slowest = Math.max(slowest, performance.now() - began);
+      await delay(20);
+    }
+  })();
+  const growth = await growthWhile(server, async () => {
+    const drive = new Drive(server, "peers");
+    const calls = [["POST", "/archive"], ["POST", "/files/copy"], ["POST", "/files/move"]] as const;
+    for (const [method, path] of [...calls, ...calls, ...calls]) {
+      assertErrorAnswer((await drive.send(method, path, { body: slice })).expect(400));
+    }
+  });
+  isOver = true;
+  await watching;
+  assert(growth < MAX_JSON_GROWTH, `${growth / MIB} MiB`);
+  assert(slowest < 1_000, `Another request took ${slowest} ms`);
+  await assertReleased(server, "json");
+});

@@ -1,6 +1,6 @@
 import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
-import { Fields, readJson } from "../../http/json_body.ts";
+import { Fields } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody, type OperationDescription } from "../../openapi/operation.ts";
@@ -22,8 +22,8 @@ const MAX_ITEMS = 1000;
 /** The largest body: two names of 1024 bytes for each item, each character as a `\u` escape of six bytes. */
 const MAX_JSON_BODY = MAX_ITEMS * (2 * MAX_FILE_NAME * 6 + 32) + 4096;
 
-const SINGLE = ["from", "to", "to_drive", "overwrite"];
 const MANY = ["items", "to_drive", "overwrite"];
+const ALL = ["from", "to", ...MANY];
 
 const noConditions: Preconditions = {
   ifMatch: null,
@@ -196,11 +196,10 @@ async function readRequest(
   { idleTimeout: idle }: Deps,
   memory: MemoryShare,
 ): Promise<Asked> {
-  const { request, context } = call;
-  const bad = (problem: string) => errors.badObject(SINGLE, problem);
-  const sent = await readJson(request, { limit: MAX_JSON_BODY, idle, bad, context, memory });
-  const isMany = typeof sent === "object" && sent !== null && "items" in sent;
-  const fields = Fields.of(sent, isMany ? MANY : SINGLE);
+  const fields = await Fields.read(call, idle, ALL, { limit: MAX_JSON_BODY, memory });
+  const isMany = fields.has("items");
+  const single = ["from", "to"].find((field) => fields.has(field));
+  if (isMany && single !== undefined) throw errors.unknownField(single, MANY);
   const { ifMatch } = preconditionsOf(call.request);
   if (isMany && ifMatch !== null) {
     throw errors.badCopy("If-Match is about one source: leave it out with items");

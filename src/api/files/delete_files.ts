@@ -1,5 +1,6 @@
 import { errors } from "../../http/http_error.ts";
-import { readJson } from "../../http/json_body.ts";
+import { Fields } from "../../http/json_body.ts";
+import { MAX_JSON_VALUES } from "../../http/json_scan.ts";
 import { boundedJson } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
@@ -43,16 +44,14 @@ export const deleteFiles = driveEndpoint({
   },
   schemas: {
     NamesToDelete: {
-      type: "object",
-      properties: {
+      ...closed({
         names: listOf({ type: "string" }, {
           minItems: 1,
           maxItems: MAX_DELETE_NAMES,
           contains: { pattern: NOT_BLANK },
           description: "Not all of them blank. A repeated name counts once.",
         }),
-      },
-      required: ["names"],
+      }),
       examples: [{ names: ["pets/cat.jpg", "old.txt"] }],
     },
     Deletion: closed({
@@ -120,32 +119,19 @@ async function deleteFile(
 
 /** The distinct names from the body or the query, in their order. */
 async function namesOf(
-  { request, query, context }: DriveCall,
+  call: DriveCall,
   idle: number,
   memory: MemoryShare,
 ): Promise<string[]> {
-  const inQuery = query.all("names");
-  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badJson, context, memory };
-  const body = await readJson(request, limits);
-  if (inQuery.length > 0 && body !== undefined) {
+  const inQuery = call.query.all("names");
+  const fields = await Fields.read(call, idle, ["names"], { limit: MAX_JSON_BODY, memory });
+  const inBody = fields.texts("names", MAX_JSON_VALUES, { min: 0 });
+  if (inQuery.length > 0 && inBody !== undefined) {
     throw errors.badNames("they are in the query and in the body; send them in one of both");
   }
-  const names = [...new Set(inQuery.length > 0 ? inQuery : namesInBody(body))];
+  const names = [...new Set(inBody ?? inQuery)];
   if (names.length === 0) throw errors.badNames("there is none");
   if (names.length > MAX_DELETE_NAMES) throw errors.badNames(`there are ${names.length}`);
   if (names.every(isBlank)) throw errors.badNames("all of them are blank");
-  return names;
-}
-
-function namesInBody(body: unknown): string[] {
-  if (body === undefined) throw errors.badJson("it is empty");
-  if (typeof body !== "object" || body === null || !("names" in body)) {
-    throw errors.badJson('it has no "names"');
-  }
-  const { names } = body;
-  if (!Array.isArray(names)) throw errors.badJson('"names" is not an array');
-  if (!names.every((name) => typeof name === "string")) {
-    throw errors.badJson('"names" has an item that is not a string');
-  }
   return names;
 }

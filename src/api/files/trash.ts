@@ -1,5 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { Fields, readJson } from "../../http/json_body.ts";
+import { Fields } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/responses/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
@@ -18,7 +18,7 @@ import type { Deps } from "../endpoint.ts";
 const MAX_IDS = 1000;
 
 /** The largest body: the ids, their quotes and commas, and other members. */
-const MAX_JSON_BODY = MAX_IDS * (4 * VERSION_LENGTH) + 4096;
+const LIMITS = { limit: MAX_IDS * (4 * VERSION_LENGTH) + 4096 };
 
 /** Estimated memory for reading and writing one item, in bytes. */
 const ITEM_MEMORY = 2048;
@@ -101,7 +101,7 @@ export const restoreTrash = driveEndpoint({
 
 /** Answers a `POST /trash/restore` whose sender is authorized. */
 export async function restoreItems(call: DriveCall, deps: Deps): Promise<Response> {
-  const fields = await readFields(call, deps, ["ids", "overwrite"]);
+  const fields = await Fields.read(call, deps.idleTimeout, ["ids", "overwrite"], LIMITS);
   const asked = fields.texts("ids", MAX_IDS);
   if (asked === undefined) throw errors.missingField("ids");
   const overwrite = fields.flagOr("overwrite", false);
@@ -157,7 +157,7 @@ export const deleteTrash = driveEndpoint({
   },
 }, async (call, deps) => {
   const { trash } = deps.store;
-  const fields = await readFields(call, deps, ["ids", "all"]);
+  const fields = await Fields.read(call, deps.idleTimeout, ["ids", "all"], LIMITS);
   const asked = fields.texts("ids", MAX_IDS);
   const isAll = fields.flagOr("all", false);
   if (isAll === (asked !== undefined)) {
@@ -182,13 +182,4 @@ async function requireNames(
   for (const name of await store.trash.names(call, ids)) {
     if (name !== undefined) call.rights.requireName(name);
   }
-}
-
-async function readFields(
-  { request, context }: DriveCall,
-  { idleTimeout: idle }: Deps,
-  known: readonly string[],
-): Promise<Fields> {
-  const bad = (problem: string) => errors.badObject(known, problem);
-  return Fields.of(await readJson(request, { limit: MAX_JSON_BODY, idle, bad, context }), known);
 }

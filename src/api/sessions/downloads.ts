@@ -52,14 +52,12 @@ export const createDownload: Endpoint = {
     },
     schemas: {
       DownloadRequest: {
-        type: "object",
-        properties: {
+        ...closed({
           project_id: schema("ProjectId"),
           drive_name: schema("DriveName"),
           names: listOf({ type: "string" }, { maxItems: MAX_SELECTED }),
           prefixes: listOf({ type: "string" }, { maxItems: MAX_TICKET_PREFIXES }),
-        },
-        required: ["project_id", "drive_name"],
+        }, { optional: ["names", "prefixes"] }),
         examples: [{ project_id: "album", drive_name: "photos", prefixes: ["trip/"] }],
       },
       DownloadTicket: closed({
@@ -128,9 +126,10 @@ async function create(routed: RoutedRequest, deps: Deps): Promise<Response> {
   requireRights(CREATE, rights);
   const payer = caller.isAdministrator ? "" : caller.project;
   using memory = await store.memory.json.reserve(payer, 0);
-  const { names, prefixes, fields } = await selectionOf(routed, idleTimeout, memory);
-  const project = textOf(fields, "project_id", (id) => isProjectId(id) ? undefined : "is no id");
-  const drive = textOf(fields, "drive_name", driveNameProblem);
+  const others = ["project_id", "drive_name"];
+  const { names, prefixes, fields } = await selectionOf(routed, idleTimeout, memory, others);
+  const project = fields.text("project_id", (id) => isProjectId(id) ? undefined : "is no id");
+  const drive = fields.text("drive_name", driveNameProblem);
   if (!caller.isAdministrator && caller.project !== project) throw errors.wrongProject();
   if (prefixes.length > MAX_TICKET_PREFIXES) {
     throw errors.badSelection(`"prefixes" has more than ${MAX_TICKET_PREFIXES} items`);
@@ -145,20 +144,6 @@ async function create(routed: RoutedRequest, deps: Deps): Promise<Response> {
   if (made === undefined) throw errors.badSelection("all names are too long together: send fewer");
   const url = `/dashboard/download/${made.token}`;
   return json(201, { url, expires: isoSeconds(made.expires) });
-}
-
-/** @throws {HttpError} 400 naming the field. */
-function textOf(
-  fields: ReadonlyMap<string, unknown>,
-  field: string,
-  problemOf: (text: string) => string | undefined,
-): string {
-  const value = fields.get(field);
-  if (value === undefined) throw errors.missingField(field);
-  if (typeof value !== "string") throw errors.badField(field, "must be a string");
-  const problem = problemOf(value);
-  if (problem !== undefined) throw errors.badField(field, problem);
-  return value;
 }
 
 async function open(routed: RoutedRequest, deps: Deps): Promise<Response> {

@@ -1,9 +1,9 @@
 import { errors } from "../../http/http_error.ts";
-import { readJson } from "../../http/json_body.ts";
+import { Fields } from "../../http/json_body.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
 import { plainResponse } from "../../openapi/responses.ts";
-import { listOf } from "../../openapi/schemas.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
 import { header, parameter, schema } from "../../openapi/types.ts";
 import { fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
@@ -17,6 +17,9 @@ export const MAX_SELECTED = 1000;
 
 /** The largest body: names and prefixes of 1024 bytes, each character as a `\u` escape of six bytes, and their quotes. */
 const MAX_JSON_BODY = 2 * MAX_SELECTED * (MAX_FILE_NAME * 6 + 8) + 1024;
+
+/** The fields that select files. */
+const SELECTING = ["names", "prefixes"];
 
 const texts = { maxItems: MAX_SELECTED };
 
@@ -52,8 +55,7 @@ export const createArchive = driveEndpoint(
     },
     schemas: {
       ArchiveSelection: {
-        type: "object",
-        properties: {
+        ...closed({
           names: listOf({ type: "string" }, {
             ...texts,
             description: "Files that must exist. A repeated name counts once.",
@@ -63,7 +65,7 @@ export const createArchive = driveEndpoint(
             description:
               "All files whose names begin with one of these. An empty one selects the whole drive.",
           }),
-        },
+        }, { optional: SELECTING }),
         examples: [{ names: ["old.txt"], prefixes: ["trip/2026/"] }],
       },
     },
@@ -88,48 +90,29 @@ async function archive(call: DriveCall, deps: Deps): Promise<Response> {
 
 /** What a body selects. */
 export interface Selected {
-  names: string[];
-  prefixes: string[];
+  names: readonly string[];
+  prefixes: readonly string[];
 }
 
 /**
  * Reads a JSON object with names and prefixes, and returns it with what it selects.
  *
+ * @param others The names of its other fields.
  * @throws {HttpError} 400 if the body is malformed, or a name is invalid.
  */
 export async function selectionOf(
-  { request, context }: Pick<DriveCall, "request" | "context">,
+  call: Pick<DriveCall, "request" | "context">,
   idle: number,
   memory: MemoryShare,
-): Promise<Selected & { fields: ReadonlyMap<string, unknown> }> {
-  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badSelection, context, memory };
-  const body = await readJson(request, limits);
-  if (body === undefined) throw errors.badSelection("it is empty");
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw errors.badSelection("it is not an object");
-  }
-  const fields = new Map<string, unknown>(Object.entries(body));
-  const names = textsOf(fields, "names");
-  const prefixes = textsOf(fields, "prefixes");
-  if (names.length + prefixes.length === 0) {
-    throw errors.badSelection("it has no name and no prefix");
-  }
+  others: readonly string[] = [],
+): Promise<Selected & { fields: Fields }> {
+  const limits = { limit: MAX_JSON_BODY, memory };
+  const fields = await Fields.read(call, idle, [...SELECTING, ...others], limits);
+  const [names = [], prefixes = []] = SELECTING.map((field) =>
+    fields.texts(field, MAX_SELECTED, { min: 0 }) ?? []
+  );
+  if (names.length + prefixes.length === 0) throw errors.badSelection();
   const problem = names.map(fileNameProblem).find((one) => one !== undefined);
   if (problem !== undefined) throw errors.badFileName(problem);
   return { names, prefixes, fields };
-}
-
-function textsOf(fields: ReadonlyMap<string, unknown>, field: keyof Selected): string[] {
-  const value = fields.get(field);
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) throw errors.badSelection(`"${field}" is not an array`);
-  if (!value.every((text) => typeof text === "string")) {
-    throw errors.badSelection(`"${field}" has an item that is not a string`);
-  }
-  if (value.length > MAX_SELECTED) {
-    throw errors.badSelection(
-      `"${field}" has ${value.length} items, and at most ${MAX_SELECTED} are allowed`,
-    );
-  }
-  return value;
 }

@@ -1,0 +1,40 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertErrorAnswer, suite } from "../support/suite.ts";
+
+const test = suite("JSON bodies are bounded before anything is built of them");
+
+/** Every call of a drive with a JSON body: method, path, the largest body in bytes. */
+const CALLS: [string, string, number][] = [
+  ["DELETE", "/files", 6_000_000],
+  ["POST", "/files/copy", 12_000_000],
+  ["POST", "/files/move", 12_000_000],
+  ["POST", "/archive", 12_000_000],
+  ["POST", "/trash/restore", 60_000],
+  ["DELETE", "/trash", 60_000],
+  ["POST", "/folders", 60_000],
+  ["DELETE", "/folders", 60_000],
+  ["POST", "/links", 60_000],
+  ["PATCH", "/files?name=a", 60_000],
+];
+
+for (const [method, path, limit] of CALLS) {
+  test(`${method} ${path} counts values, depth and bytes.`, async (drive) => {
+    await drive.put("a", "x");
+    const bodies: [string, number, string][] = [
+      [`{${'"a":0,'.repeat(Math.min(limit / 6, 1_000_000) - 10)}"b":0}`, 400, "10000 values"],
+      ["[".repeat(limit), 400, "8 levels"],
+      ['{"names":'.repeat(9) + "1" + "}".repeat(9), 400, "8 levels"],
+      [`{"${"x".repeat(limit - 100)}": 1}`, 400, "is unknown"],
+      ['{"a\\n": 1}', 400, "is unknown"],
+      [" ".repeat(20_000_000), 413, "larger than"],
+    ];
+    for (const [body, status, problem] of bodies) {
+      if (body.length / 6 < 10_000 && problem === "10000 values") continue;
+      const answer = (await drive.send(method, path, { body })).expect(status);
+      assertErrorAnswer(answer);
+      assertStringIncludes(answer.text, problem);
+      assertEquals(answer.text.length < 1_000, true, answer.text.slice(0, 2_000));
+    }
+    assertEquals(await drive.names(), ["a"]);
+  });
+}
