@@ -115,9 +115,9 @@ interface Sender extends Pick<DriveCall, "caller" | "reauthorize"> {
 export async function authorize(
   { request: { headers }, address, context }: RoutedRequest,
   project: string,
-  { store, wrongKeys }: Deps,
+  { administrator: adminToken, store, wrongKeys }: Deps,
 ): Promise<Sender> {
-  const { keys, adminToken, signIns: sessions } = store;
+  const { keys, signIns: sessions } = store;
   const auth = { keys, sessions, adminToken, wrongKeys, address, context };
   const caller = await authenticateForProject(headers, project, adminToken, auth);
   const { isAdministrator, rights } = caller;

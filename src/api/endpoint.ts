@@ -1,3 +1,4 @@
+import type { AdminToken } from "../http/authentication.ts";
 import type { MetricsPage } from "../http/metrics/metrics_page.ts";
 import type { UpstreamRules } from "../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
@@ -43,6 +44,8 @@ export interface ProgramStatus {
 
 /** What the endpoints need from the program. */
 export interface Deps extends ServerParts {
+  /** Knows the secret of the administrator. */
+  administrator: AdminToken;
   /** The version of the server. */
   version: string;
   /** The files of the dashboard. */

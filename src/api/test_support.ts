@@ -13,6 +13,7 @@ import type { Deps, RoutedRequest } from "./endpoint.ts";
 export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
   return {
     ...testParts(store),
+    administrator: store.adminToken,
     version: "0.0.0",
     dashboard: StaticFiles.of(new Map()),
     volume: () => Promise.resolve(undefined),

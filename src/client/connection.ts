@@ -1,7 +1,14 @@
 import type { RateLimiter } from "../rules/transfer/rate_limiter.ts";
-import { failureReason } from "../rules/system_error.ts";
 import { credentialHeaders, type Credentials } from "./credentials.ts";
 import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";
+import {
+  certificateProblem,
+  foreignRefusal,
+  reasonOf,
+  sentenceOf,
+  TEMPORARY_STATUSES,
+  waitIn,
+} from "./failed_requests.ts";
 import type { Retrier } from "./retrier.ts";
 
 /** Milliseconds until an answer, or its next bytes, must arrive; and the same for requests that carry many bytes. */
@@ -21,6 +28,16 @@ export interface ConnectionOptions {
   authorities?: string | undefined;
   /** Limits the bytes of files that are sent and received. */
   limiter?: RateLimiter | undefined;
+  /** Answers in place of a server, for a store that this process opened. */
+  local?: LocalServer | undefined;
+}
+
+/** A server within this process. */
+export interface LocalServer {
+  /** The folder or the URL of its store. */
+  place: string;
+  /** Takes the URL as it is: the platform's `fetch` would resolve the segments `.` and `..`. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
 /** A request that was sent, without its secrets. */
@@ -47,9 +64,6 @@ export interface ApiRequest {
   timeout?: number;
 }
 
-/** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
-const TEMPORARY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
-
 /** Sends requests to one server with the same credentials. Redirects are not followed, as they would leak the key. */
 export class Connection implements Disposable {
   readonly origin: string;
@@ -60,10 +74,12 @@ export class Connection implements Disposable {
   readonly #project: string | undefined;
   readonly #client: Deno.HttpClient | undefined;
   readonly #onRequest: (request: RequestReport) => void;
+  readonly #local: LocalServer | undefined;
 
   /** @throws {ClientError} if the address is malformed. The message does not repeat what may be secret. */
   constructor(
-    { url, credentials, project, retrier, authorities, limiter, onRequest }: ConnectionOptions,
+    { url, credentials, project, retrier, authorities, limiter, onRequest, local }:
+      ConnectionOptions,
   ) {
     const address = parseAddress(url);
     this.origin = address.origin;
@@ -74,6 +90,7 @@ export class Connection implements Disposable {
     this.#address = `${address.origin}${address.pathname.replace(/\/+$/, "")}`;
     this.#client = authorities === undefined ? undefined : clientTrusting(authorities);
     this.#onRequest = onRequest ?? (() => {});
+    this.#local = local;
   }
 
   /** The project that paths are in. @throws {ClientError} if the administrator did not choose one. */
@@ -90,7 +107,26 @@ export class Connection implements Disposable {
 
   /** Differs between any two servers or projects. */
   get identity(): string {
+    return this.#local === undefined ? this.#root : `${this.#local.place}\0${this.project}`;
+  }
+
+  get #root(): string {
     return `${this.#address}/v1/${this.project}`;
+  }
+
+  /** Returns the path of a drive. @throws {ClientError} as `segment` does. */
+  drivePath(drive: string): string {
+    return `/${this.segment(drive)}`;
+  }
+
+  /** Encodes a segment of a path. @throws {ClientError} for "." and "..", which URLs cannot have as a segment. */
+  segment(text: string): string {
+    if (this.#local === undefined && (text === "." || text === "..")) {
+      throw new ClientError(
+        `The name "${text}" has no URL: use --data on the machine of the server`,
+      );
+    }
+    return encodeURIComponent(text);
   }
 
   /** Whether the key crosses a network unencrypted. */
@@ -180,7 +216,7 @@ export class Connection implements Disposable {
       clearTimeout(timer);
       timer = setTimeout(() => abort.abort(), timeout);
     };
-    const url = (isOfServer ? this.#address : this.identity) + path;
+    const url = (isOfServer ? this.#address : this.#root) + path;
     const began = performance.now();
     const report = (status?: number): void =>
       this.#onRequest({
@@ -191,7 +227,7 @@ export class Connection implements Disposable {
       });
     let answer: Response;
     try {
-      answer = await fetch(url, {
+      answer = await (this.#local?.fetch ?? fetch)(url, {
         method,
         headers: all,
         redirect: "manual",
@@ -282,60 +318,6 @@ function clientTrusting(authorities: string): Deno.HttpClient {
   }
 }
 
-/** Returns the `Retry-After` of an answer in milliseconds; 0 without one. */
-function waitIn(headers: Headers): number {
-  const wait = Number(headers.get("retry-after") ?? "0") * 1000;
-  return Number.isFinite(wait) ? wait : 0;
-}
-
-/** Describes a certificate error as the end of a sentence; `undefined` if the reason is another one. */
-function certificateProblem(reason: string, hasAuthorities: boolean): string | undefined {
-  if (!/certificate|UnknownIssuer|CaUsedAsEndEntity/i.test(reason)) return undefined;
-  if (/expired/i.test(reason)) {
-    return `has expired, or the clock of this machine (${clock()}) is wrong. Renew the certificate on the server`;
-  }
-  if (/not valid yet/i.test(reason)) {
-    return `is not valid yet. Is the clock of this machine (${clock()}) right?`;
-  }
-  if (/not valid for name/i.test(reason)) {
-    const [, names] = /only valid for (.*)$/.exec(reason) ?? [];
-    const only = names === undefined ? "" : `, only for ${names}`;
-    return `is not for that name${only}. Use one of the server's names with --url or KVDRIVE_URL`;
-  }
-  if (/CaUsedAsEndEntity/.test(reason)) {
-    return "is that of an authority (CA:TRUE), which a server cannot use. Create one for the server with CA:FALSE, signed by the authority";
-  }
-  // An authority with the right name and another key leads to a bad signature.
-  if (/UnknownIssuer|BadSignature/.test(reason)) {
-    return hasAuthorities
-      ? "is not trusted: no authority in the file of --cacert signed it. Add the certificate of the authority to that file"
-      : "is not trusted: no authority known to this machine signed it. Give the authority's certificate with --cacert or DENO_CERT";
-  }
-  return `cannot be trusted: ${reason}`;
-}
-
-function clock(): string {
-  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-/** Describes an error that is not from kvdrive, whose errors are JSON, but from a proxy or another server. */
-function foreignRefusal(origin: string, status: number, wait: number): ClientError {
-  if (status === 413) {
-    return new Refused(
-      status,
-      `A proxy in front of ${origin} refused the size of the request (413). Allow 11 MB: in nginx with client_max_body_size, in Caddy with request_body max_size, in Traefik with maxRequestBodyBytes of the buffering middleware`,
-    );
-  }
-  const problem = `${origin} answered ${status}, and the answer is not from kvdrive`;
-  if (TEMPORARY_STATUSES.has(status)) {
-    return new TemporaryFailure(`${problem}. Is kvdrive running behind the proxy?`, wait);
-  }
-  return new Refused(
-    status,
-    `${problem}. Is the address right (--url or KVDRIVE_URL), and does the proxy pass every path?`,
-  );
-}
-
 /** @throws {ClientError} for characters that no header can hold, such as a line feed. */
 function headersOf(headers: Record<string, string>): Headers {
   try {
@@ -358,31 +340,4 @@ function parseAddress(url: string): URL {
   throw new ClientError(
     `Bad server address${shown}: it must look like https://files.example.com:8000, with http:// or https://, without a user or query`,
   );
-}
-
-/** Returns why a request failed, as the end of a sentence, without the URL that the runtime repeats. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause ?? error : error;
-  const reason = failureReason(cause)
-    .replace(/^error sending request (from .* )?for url \(.*?\): /, "")
-    .replace(/^client error \([A-Za-z]+\): /, "")
-    .replace(/^tcp connect error: /, "")
-    .replace(/^tcp open error: /, "")
-    .replace(/^Fetch failed: /, "");
-  if (/dns error/.test(reason)) return "there is no host of that name";
-  if (/connection closed before message completed/.test(reason)) {
-    return "it closed the connection without an answer";
-  }
-  // "Connection refused", within a sentence.
-  return reason.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-}
-
-/** Returns the server's error messages in one line; "" if the answer is not from kvdrive. */
-async function sentenceOf(answer: Response): Promise<string> {
-  try {
-    const { errors } = await answer.json() as { errors?: unknown };
-    return Array.isArray(errors) ? errors.filter((one) => typeof one === "string").join("; ") : "";
-  } catch {
-    return "";
-  }
 }

@@ -64,13 +64,13 @@ export class RemoteDrives implements Drives {
   /** Lists files by a prefix of their names; unless `recursive`, names are cut at the first slash after the prefix. */
   async *entries(drive: string, prefix: string, recursive: boolean): AsyncIterable<Entry> {
     const query = { details: "true", prefix, recursive: `${recursive}` };
-    const path = `${drivePath(drive)}/files`;
+    const path = `${this.#connection.drivePath(drive)}/files`;
     const files = this.#connection.items<ListedFile>({ path }, "files", query);
     for await (const file of files) yield entryOf(file);
   }
 
   async *listFolders(drive: string, prefix = ""): AsyncIterable<string> {
-    const path = `${drivePath(drive)}/folders`;
+    const path = `${this.#connection.drivePath(drive)}/folders`;
     try {
       yield* this.#connection.items<string>({ path }, "folders", { prefix });
     } catch (error) {
@@ -83,7 +83,7 @@ export class RemoteDrives implements Drives {
     const body = JSON.stringify({ name });
     await this.#connection.requestEmpty({
       method: "POST",
-      path: `${drivePath(drive)}/folders`,
+      path: `${this.#connection.drivePath(drive)}/folders`,
       body,
     });
   }
@@ -92,7 +92,7 @@ export class RemoteDrives implements Drives {
     try {
       const answer = await this.#connection.request({
         method: "HEAD",
-        path: downloadPath(drive, name),
+        path: this.#downloadPath(drive, name),
       });
       const { headers } = answer;
       const sha256 = digestIn(headers);
@@ -119,7 +119,7 @@ export class RemoteDrives implements Drives {
       ...rangeOf(file, from, end),
     };
     try {
-      const request = { method: "GET", path: downloadPath(drive, file.name), headers };
+      const request = { method: "GET", path: this.#downloadPath(drive, file.name), headers };
       const answer = await this.#connection.send(request);
       const begins = answer.status === 206
         ? Number(/^bytes (\d+)-/.exec(answer.headers.get("content-range") ?? "")?.[1])
@@ -149,7 +149,7 @@ export class RemoteDrives implements Drives {
       "Content-Digest": `sha-256=:${sha256}:`,
       ...(isNew ? { "If-None-Match": "*" } : {}),
     };
-    const path = `${drivePath(drive)}/files?${queryOf(name, mtime)}`;
+    const path = `${this.#connection.drivePath(drive)}/files?${queryOf(name, mtime)}`;
     const request = { method: "POST", path, headers, body: bytes, timeout: SENT_ANSWER_TIME };
     let tries = 0;
     try {
@@ -171,14 +171,14 @@ export class RemoteDrives implements Drives {
     name: string,
     { type, mtime }: FileAttributes,
   ): Promise<string> {
-    const path = `${drivePath(drive)}/uploads?${queryOf(name, mtime)}`;
+    const path = `${this.#connection.drivePath(drive)}/uploads?${queryOf(name, mtime)}`;
     const request = { method: "POST", path, headers: { "Content-Type": type } };
     return (await this.#connection.requestJson<{ upload_id: string }>(request)).upload_id;
   }
 
   async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
     try {
-      const request = { method: "GET", path: uploadPath(drive, name, id) };
+      const request = { method: "GET", path: this.#uploadPath(drive, name, id) };
       return (await this.#connection.requestJson<{ parts: PartSize[] }>(request)).parts;
     } catch (error) {
       if (error instanceof Refused && error.status === 404) return undefined;
@@ -192,7 +192,7 @@ export class RemoteDrives implements Drives {
     id: string,
     { number, bytes, sha256 }: Part,
   ): Promise<void> {
-    const path = `${uploadPath(drive, name, id, "/parts")}&part=${number}`;
+    const path = `${this.#uploadPath(drive, name, id, "/parts")}&part=${number}`;
     // No content type: it was sent with the start of the upload.
     const headers = { "Content-Digest": `sha-256=:${sha256}:` };
     const timeout = SENT_ANSWER_TIME;
@@ -207,7 +207,7 @@ export class RemoteDrives implements Drives {
   ): Promise<void> {
     const headers: Record<string, string> = isNew ? { "If-None-Match": "*" } : {};
     try {
-      const path = uploadPath(drive, name, id);
+      const path = this.#uploadPath(drive, name, id);
       await this.#connection.requestEmpty({
         method: "PATCH",
         path,
@@ -221,7 +221,10 @@ export class RemoteDrives implements Drives {
 
   async abort(drive: string, name: string, id: string): Promise<void> {
     try {
-      await this.#connection.requestEmpty({ method: "DELETE", path: uploadPath(drive, name, id) });
+      await this.#connection.requestEmpty({
+        method: "DELETE",
+        path: this.#uploadPath(drive, name, id),
+      });
     } catch (error) {
       if (!(error instanceof Refused && error.status === 404)) throw error;
     }
@@ -232,7 +235,7 @@ export class RemoteDrives implements Drives {
     const failed: string[] = [];
     for (let from = 0; from < names.length; from += MAX_DELETE_NAMES) {
       const body = JSON.stringify({ names: names.slice(from, from + MAX_DELETE_NAMES) });
-      const path = `${drivePath(drive)}/files`;
+      const path = `${this.#connection.drivePath(drive)}/files`;
       const answer = await this.#connection.requestJson<
         { failed: string[] | Record<string, string> }
       >(
@@ -242,6 +245,15 @@ export class RemoteDrives implements Drives {
       failed.push(...(Array.isArray(answer.failed) ? answer.failed : Object.keys(answer.failed)));
     }
     return failed;
+  }
+
+  #downloadPath(drive: string, name: string): string {
+    return `${this.#connection.drivePath(drive)}/files/download?${new URLSearchParams({ name })}`;
+  }
+
+  #uploadPath(drive: string, name: string, id: string, more = ""): string {
+    const path = `${this.#connection.drivePath(drive)}/uploads/${encodeURIComponent(id)}`;
+    return `${path}${more}?${new URLSearchParams({ name })}`;
   }
 
   /** Reads a response body. @throws {TemporaryFailure} if it breaks off or stalls. */
@@ -269,25 +281,6 @@ async function nextChunk<T>(next: Promise<T>, origin: string): Promise<T> {
     const problem = isLate ? `${origin} stopped sending` : `The connection to ${origin} broke`;
     throw new TemporaryFailure(problem, 0, { cause: error });
   }
-}
-
-/** Returns a drive's path. @throws {ClientError} for "." and "..", which URLs cannot have as a segment. */
-export function drivePath(drive: string): string {
-  if (drive === "." || drive === "..") {
-    throw new ClientError(
-      `The drive "${drive}" has no URL: use export or import with --data on the server's machine`,
-    );
-  }
-  return `/${encodeURIComponent(drive)}`;
-}
-
-function downloadPath(drive: string, name: string): string {
-  return `${drivePath(drive)}/files/download?${new URLSearchParams({ name })}`;
-}
-
-function uploadPath(drive: string, name: string, id: string, more = ""): string {
-  const query = new URLSearchParams({ name });
-  return `${drivePath(drive)}/uploads/${encodeURIComponent(id)}${more}?${query}`;
 }
 
 /** Returns the query of a call that makes a file. A time that the server does not accept is left out. */

@@ -1,6 +1,5 @@
 import { Refused, TemporaryFailure } from "./errors.ts";
 import type { Connection } from "./connection.ts";
-import { drivePath } from "./remote_drives.ts";
 
 /** A link. It has either a name or a prefix. */
 export interface Link {
@@ -60,7 +59,7 @@ export class RemoteSharing {
   }
 
   listLinks(drive: string): AsyncIterable<Link> {
-    return this.#connection.items({ path: `${drivePath(drive)}/links` }, "links");
+    return this.#connection.items({ path: `${this.#connection.drivePath(drive)}/links` }, "links");
   }
 
   /** Revokes a link, and reports whether the drive had it. */
@@ -70,7 +69,9 @@ export class RemoteSharing {
 
   /** Lists the trash, the newest first. */
   listTrash(drive: string, prefix: string): AsyncIterable<TrashItem> {
-    return this.#connection.items({ path: `${drivePath(drive)}/trash` }, "items", { prefix });
+    return this.#connection.items({ path: `${this.#connection.drivePath(drive)}/trash` }, "items", {
+      prefix,
+    });
   }
 
   /** Restores items, and returns why some were not. */
@@ -89,7 +90,10 @@ export class RemoteSharing {
   }
 
   listUploads(drive: string): AsyncIterable<OpenUpload> {
-    return this.#connection.items({ path: `${drivePath(drive)}/uploads` }, "uploads");
+    return this.#connection.items(
+      { path: `${this.#connection.drivePath(drive)}/uploads` },
+      "uploads",
+    );
   }
 
   /** Aborts an upload, and reports whether it was open. */
@@ -109,7 +113,7 @@ export class RemoteSharing {
   ): AsyncIterable<Uint8Array> {
     const answer = await this.#connection.request({
       method: "POST",
-      path: `${drivePath(drive)}/archive`,
+      path: `${this.#connection.drivePath(drive)}/archive`,
       ...jsonBody(selection),
     });
     try {
@@ -121,13 +125,17 @@ export class RemoteSharing {
   }
 
   async #send<T>(method: string, drive: string, path: string, body: unknown): Promise<T> {
-    const request = { method, path: `${drivePath(drive)}${path}`, ...jsonBody(body) };
+    const request = {
+      method,
+      path: `${this.#connection.drivePath(drive)}${path}`,
+      ...jsonBody(body),
+    };
     return await this.#connection.requestJson<T>(request);
   }
 
   async #delete(drive: string, path: string): Promise<boolean> {
     try {
-      const request = { method: "DELETE", path: `${drivePath(drive)}${path}` };
+      const request = { method: "DELETE", path: `${this.#connection.drivePath(drive)}${path}` };
       await this.#connection.requestEmpty(request);
       return true;
     } catch (error) {

@@ -27,6 +27,8 @@ export interface KeyStatus {
 
 /** Knows the administrator's token by its SHA-256. */
 export interface AdminToken {
+  /** How the audit logs name who has it. */
+  readonly actor: string;
   hasHash(hash: string): Promise<boolean>;
 }
 
@@ -134,7 +136,7 @@ export async function authenticateCaller(
   if (token === undefined) return await keyOrSession(headers, auth, errors.missingCredentials);
   const hash = token.length <= MAX_KEY_HEADER ? hashSecret(token) : "";
   if (!await adminToken.hasHash(hash)) throw keyRefusal(errors.unknownToken(), auth);
-  auth.context.key = "admin";
+  auth.context.key = adminToken.actor;
   return { isAdministrator: true, rights: Rights.all, hash };
 }
 

@@ -16,7 +16,10 @@ import { someContext } from "./test_support.ts";
 const KEY = "p_secret";
 const TOKEN = "token-of-the-administrator";
 
-const adminToken = { hasHash: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)) };
+const adminToken = {
+  actor: "admin",
+  hasHash: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)),
+};
 
 const recordOf = (secret: string) => ({ id: `of ${secret}`, owner: { hash: hashSecret(secret) } });
 
@@ -211,7 +214,7 @@ async function checkAgain(
   await reauthenticate(caller, {
     keys: { isStillValid: answer(key) },
     sessions: { isStillValid: answer(session) },
-    adminToken: { hasHash: answer(token) },
+    adminToken: { actor: "admin", hasHash: answer(token) },
     context: someContext(),
   });
   return checked;

@@ -178,7 +178,7 @@ Deno.test("Deleting a project prints that the server removes its bytes.", async 
   assertEquals(await shop.text("project", "list"), "There are no projects.\n");
 });
 
-const REFUSED: readonly { args: string[]; says: RegExp }[] = [
+const REFUSED: readonly { args: string[]; code?: number; says: RegExp }[] = [
   { args: ["create", "one", "two"], says: /Too many arguments.*kvdrive project create \[NAME\]/ },
   { args: ["create", "--id", "my_shop"], says: /--id must be a project id/ },
   { args: ["create", "--id", "x".repeat(65)], says: /--id must be a project id/ },
@@ -191,8 +191,16 @@ const REFUSED: readonly { args: string[]; says: RegExp }[] = [
     args: ["change", "shop"],
     says: /Nothing to change: give --max-bytes, --host-suffix or --trash-days/,
   },
-  { args: ["change", "shop", "--host-suffix", "com"], says: /--host-suffix is a public suffix/ },
-  { args: ["change", "shop", "--host-suffix", "127.0.0.1"], says: /--host-suffix must be/ },
+  {
+    args: ["change", "shop", "--host-suffix", "com"],
+    code: 1,
+    says: /"host_suffix" is a public suffix/,
+  },
+  {
+    args: ["change", "shop", "--host-suffix", "127.0.0.1"],
+    code: 1,
+    says: /"host_suffix" must be/,
+  },
   { args: ["change", "--max-bytes", "1GB"], says: /ID is missing/ },
   { args: ["change", "shop", "--max-bytes", "0"], says: /--max-bytes .*must be .*, or none/ },
   { args: ["change", "shop", "--max-bytes", "null"], says: /--max-bytes .*must be .*, or none/ },
@@ -207,6 +215,8 @@ const REFUSED: readonly { args: string[]; says: RegExp }[] = [
 Deno.test("An invalid command line is refused and changes nothing.", async () => {
   await using shop = await ShopStore.make();
   const before = await shop.json("project", "list");
-  for (const { args, says } of REFUSED) await shop.refused(2, says, "project", ...args);
+  for (const { args, code = 2, says } of REFUSED) {
+    await shop.refused(code, says, "project", ...args);
+  }
   assertEquals(await shop.json("project", "list"), before);
 });

@@ -128,9 +128,9 @@ export function projectEndpoint(
 /** The sender of a request to the server or to any project. @throws {HttpError} 401, 429 */
 export async function authenticate(
   { request, address, context }: RoutedRequest,
-  { store: { adminToken, keys, signIns: sessions }, wrongKeys }: Deps,
+  { administrator, store: { keys, signIns: sessions }, wrongKeys }: Deps,
 ): Promise<Caller> {
-  return await authenticateCaller(request.headers, adminToken, {
+  return await authenticateCaller(request.headers, administrator, {
     keys,
     sessions,
     wrongKeys,

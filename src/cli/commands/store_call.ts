@@ -1,10 +1,10 @@
-import type { ServerNames } from "../../rules/hosts.ts";
+import { resolve } from "@std/path/resolve";
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { parseValue, variableOf } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
 import { s3SecretKeyOf } from "../options/s3_secret.ts";
-import { kvUrl, serverNamesIn } from "../options/serve_options.ts";
+import { kvUrl } from "../options/serve_options.ts";
 import type { ValueType } from "../options/value_types.ts";
 import { type Environment, printError, UsageError } from "../terminal/output.ts";
 import { TaskProgress } from "../terminal/task_progress.ts";
@@ -44,9 +44,9 @@ export class StoreCall extends CommandCall {
     return parseValue({ text, source: flag === undefined ? variableOf(name) : `--${name}` }, type);
   }
 
-  /** The server's host names, as far as the environment tells. The server checks again by its own configuration. */
-  get serverNames(): ServerNames {
-    return serverNamesIn(this.env);
+  /** The URL of the store, or its folder as an absolute path. */
+  get place(): string {
+    return this.kv ?? resolve(this.data);
   }
 
   /** What encrypts the secrets of S3 keys, as the environment tells. @throws {UsageError} if it is invalid. */

@@ -44,6 +44,7 @@ export function appDeps(
   const { minUploadRate: rate, publicUrl, shareHost: host } = options;
   return {
     ...own,
+    administrator: own.store.adminToken,
     version: VERSION,
     share: { publicUrl, host },
     wrongPasswords: new WrongKeyLimiter(),

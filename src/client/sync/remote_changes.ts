@@ -1,6 +1,5 @@
 import { type Connection, SENT_ANSWER_TIME } from "../connection.ts";
 import { ClientError, FileExists, Refused } from "../errors.ts";
-import { drivePath } from "../remote_drives.ts";
 
 /** Files that are copied or moved by one request: the server works on them one after another. */
 const BATCH = 200;
@@ -44,7 +43,7 @@ export class RemoteChanges {
     { from, to }: NamePair,
   ): Promise<boolean> {
     const body = JSON.stringify({ from, to, to_drive: toDrive, overwrite });
-    const path = `${drivePath(drive)}/files/${kind}`;
+    const path = `${this.#connection.drivePath(drive)}/files/${kind}`;
     const timeout = SENT_ANSWER_TIME;
     try {
       await this.#connection.requestEmpty({ method: "POST", path, body, timeout });
@@ -61,7 +60,7 @@ export class RemoteChanges {
     { kind, drive, toDrive, overwrite }: Relocation,
     pairs: AsyncIterable<NamePair>,
   ): AsyncGenerator<Relocated> {
-    const path = `${drivePath(drive)}/files/${kind}`;
+    const path = `${this.#connection.drivePath(drive)}/files/${kind}`;
     const timeout = SENT_ANSWER_TIME;
     for await (const items of batchesOf(pairs, BATCH)) {
       const body = JSON.stringify({ items, to_drive: toDrive, overwrite });
@@ -79,7 +78,7 @@ export class RemoteChanges {
 
   /** Stops keeping a folder. Files in it stay. */
   async deleteFolder(drive: string, name: string): Promise<void> {
-    const path = `${drivePath(drive)}/folders`;
+    const path = `${this.#connection.drivePath(drive)}/folders`;
     const body = JSON.stringify({ name });
     await this.#connection.requestEmpty({ method: "DELETE", path, body });
   }

@@ -14,6 +14,8 @@ const ADMINISTRATOR = "admin";
 
 /** The administrator's token. Only its SHA-256 is stored, in hexadecimal. */
 export class AdminToken {
+  /** How the audit logs name who has it. */
+  readonly actor = "admin";
   readonly #db: Database;
   readonly #revocations: Revocations;
   readonly #events: EventLog;

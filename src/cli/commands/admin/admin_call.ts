@@ -1,9 +1,12 @@
-import type { Administration } from "../../../client/administration.ts";
-import { RemoteAdministration } from "../../../client/remote_administration.ts";
+import { Administration } from "../../../client/administration.ts";
+import type { Connection } from "../../../client/connection.ts";
+import { Refused } from "../../../client/errors.ts";
+import { Retrier } from "../../../client/retrier.ts";
 import { UsageError } from "../../terminal/output.ts";
+import { quoteWord } from "../../terminal/text.ts";
 import { connect, connectTo, PLAIN_MESSAGES, serverOf } from "../connect.ts";
+import { connectToStore } from "../local_server.ts";
 import { StoreCall } from "../store_call.ts";
-import { LocalAdministration } from "./local_administration.ts";
 
 /** The call of a command of the administration. */
 export class AdminCall extends StoreCall {
@@ -12,6 +15,14 @@ export class AdminCall extends StoreCall {
    * `--data` and `--kv` are always the store.
    */
   async administer<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
+    try {
+      return await this.#connected((connection) => work(new Administration(connection)));
+    } catch (error) {
+      throw error instanceof Refused ? this.#withoutSecrets(error) : error;
+    }
+  }
+
+  async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const { args, env } = this;
     const remote = ["url", "profile", "key-file"].find((name) => args.has(name));
     const local = ["data", "kv"].find((name) => args.has(name));
@@ -20,13 +31,24 @@ export class AdminCall extends StoreCall {
     }
     const choice = local === undefined ? await serverOf(args, env) : undefined;
     if (choice === undefined && remote === undefined) {
-      return await this.withStore(async (store) =>
-        await work(new LocalAdministration(store, this.serverNames))
-      );
+      return await this.withStore(async (store) => {
+        const options = { retrier: new Retrier() };
+        using connection = await connectToStore(store, this.place, env, options);
+        return await work(connection);
+      });
     }
     using connection = choice === undefined
       ? await connect(args, env, PLAIN_MESSAGES)
       : await connectTo(choice, args, env, PLAIN_MESSAGES);
-    return await work(new RemoteAdministration(connection));
+    return await work(connection);
+  }
+
+  /** Hides a misplaced secret, which the server repeats as the name of what it does not have. */
+  #withoutSecrets({ status, message }: Refused): Refused {
+    const hidden = this.args.operands.reduce(
+      (text, word) => text.replaceAll(`"${word}"`, quoteWord(word)),
+      message,
+    );
+    return new Refused(status, hidden);
   }
 }

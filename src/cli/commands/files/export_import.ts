@@ -6,6 +6,8 @@ import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
 import { type DriveInfo, type Drives, findDrive } from "../../../client/drives.ts";
 import { ClientError } from "../../../client/errors.ts";
+import { RemoteDrives } from "../../../client/remote_drives.ts";
+import { Retrier } from "../../../client/retrier.ts";
 import { LOCAL_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import { failureReason } from "../../../rules/system_error.ts";
@@ -15,10 +17,9 @@ import { TransferProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
 import type { ClientCall } from "../client_call.ts";
 import { requireDriveName } from "../drive_path.ts";
-import { requireProject } from "../admin/local_administration.ts";
+import { connectToStore } from "../local_server.ts";
 import { hasStore, noStore, withStore } from "../local_store.ts";
 import { projectIdProblem } from "../command_call.ts";
-import { StoreDrives } from "./store_drives.ts";
 
 export async function runExport(call: ClientCall): Promise<void> {
   await runTransfer(call, exportTo);
@@ -56,13 +57,14 @@ async function withDrives<T>(
   }
   if (!await hasStore(data)) throw noStore(data);
   return await withStore({ data, kv: undefined }, async (store) => {
-    if (project !== undefined) await requireProject(store, project);
     const [only, second] = project === undefined ? await store.projects.list() : [];
     const id = project ?? (second === undefined ? only?.project : undefined);
     if (id === undefined) {
       throw new UsageError("Choose the project with --project: see kvdrive project list");
     }
-    return await work(new StoreDrives(store, resolve(data), id));
+    const options = { project: id, retrier: new Retrier() };
+    using connection = await connectToStore(store, resolve(data), call.env, options);
+    return await work(new RemoteDrives(connection));
   });
 }
 

@@ -1,5 +1,5 @@
+import { Administration } from "../../../client/administration.ts";
 import { findDrive } from "../../../client/drives.ts";
-import { RemoteAdministration } from "../../../client/remote_administration.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError } from "../../terminal/output.ts";
@@ -35,7 +35,7 @@ export async function deleteDrive(call: ServerCall): Promise<void> {
       ? "all its files"
       : `its ${plural(files, "file")} (${formatBytes(bytes ?? 0)})`;
     call.confirm(`Delete the drive ${drive} of the project ${project} with ${content}?`);
-    await new RemoteAdministration(connection).deleteDrive(project, drive);
+    await new Administration(connection).deleteDrive(project, drive);
   });
   call.print({ drive_name: drive }, [
     `The drive ${drive} is deleted. The server removes its files in the background.`,
