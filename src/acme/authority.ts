@@ -4,9 +4,7 @@ import type { Authorization, Client, Order } from "acme-client";
 import { SECOND } from "../rules/units.ts";
 import { AcmeError, kindOf, type Problem, problemText } from "./acme_error.ts";
 import { AuthorityHttp } from "./authority_http.ts";
-import { ChallengeHandshake } from "./challenge_handshake.ts";
 import type { CertificateFolder } from "./certificate_folder.ts";
-import { type Challenges, type ChallengeType } from "./challenges.ts";
 import { describe, leafOf, type StoredCertificate } from "./stored_certificate.ts";
 
 /** How long the authority may take to check a challenge, and to issue a certificate, in milliseconds. */
@@ -14,6 +12,9 @@ const CHECK_TIMEOUT = 90 * SECOND;
 
 /** The time between two questions about the state of an order, in milliseconds, unless the authority says another. */
 const POLL_INTERVAL = SECOND;
+
+/** How the authority checks that a host name belongs to this server (RFC 8555, 8.3). */
+const CHALLENGE_TYPE = "http-01";
 
 /** Refusals of an order that may be due to the certificate that it replaces (RFC 9773, 5). */
 const REPLACEMENT_REFUSALS = ["alreadyReplaced", "malformed", "conflict", "unauthorized"];
@@ -26,14 +27,8 @@ export interface AuthorityOptions {
   email: string | undefined;
   userAgent: string;
   folder: CertificateFolder;
-  challenges: Challenges;
-}
-
-/** The result of an order. */
-export interface Issued {
-  certificate: StoredCertificate;
-  /** How control over the name was proved; `undefined` if the authority remembered an earlier proof. */
-  provedBy: ChallengeType | undefined;
+  /** The answers to the challenges that the authority may ask for now, by their tokens (RFC 8555, 8.3). */
+  challenges: Map<string, string>;
 }
 
 /** When the authority suggests to renew a certificate, in milliseconds since 1970. */
@@ -72,25 +67,15 @@ export class Authority implements Disposable {
   /**
    * Orders a certificate for a host name.
    *
-   * @param types The ways to prove control over the name, the preferred one first.
    * @param replaced The certificate that it replaces, if the same authority has issued it.
    * @throws {AcmeError} if the authority cannot be reached, or refuses.
    */
-  async obtain(
-    name: string,
-    { types, replaced }: {
-      types: readonly ChallengeType[];
-      replaced: StoredCertificate | undefined;
-    },
-  ): Promise<Issued> {
+  async obtain(name: string, replaced: StoredCertificate | undefined): Promise<StoredCertificate> {
     const library = await import("acme-client");
     const client = await this.#signIn(library);
     let order = await this.#order(client, name, replaced);
-    let provedBy: ChallengeType | undefined;
     for (const authorization of await client.getAuthorizations(order)) {
-      if (authorization.status === "pending") {
-        provedBy = await this.#prove(client, order, authorization, types);
-      }
+      if (authorization.status === "pending") await this.#prove(client, order, authorization);
     }
     order = await this.#until(
       () => client.getOrder(order),
@@ -107,7 +92,7 @@ export class Authority implements Disposable {
     requireNotInvalid(order);
     const cert = await client.getCertificate(order);
     const certificate = await describe(this.directory, { cert, key });
-    if (certificate?.name === name) return { certificate, provedBy };
+    if (certificate?.name === name) return certificate;
     throw new AcmeError("the authority sent no certificate for the name");
   }
 
@@ -195,38 +180,32 @@ export class Authority implements Disposable {
     if (account !== undefined) await folder.saveAccount({ ...account, url: undefined });
   }
 
-  /** Answers one challenge of an authorization, and waits until the authority has checked it. */
-  async #prove(
-    client: Client,
-    order: Order,
-    authorization: Authorization,
-    types: readonly ChallengeType[],
-  ): Promise<ChallengeType> {
-    const { challenges, identifier } = authorization;
-    const offered = (type: ChallengeType) => challenges.find((one) => one.type as string === type);
-    const type = types.find(offered);
-    const challenge = type && offered(type);
-    if (type === undefined || challenge === undefined) {
-      throw new AcmeError(`the authority does not offer ${types.join(" or ")}`);
+  /** Answers the challenge of an authorization, and waits until the authority has checked it. */
+  async #prove(client: Client, order: Order, authorization: Authorization): Promise<void> {
+    const challenge = challengeOf(authorization);
+    if (challenge === undefined) {
+      throw new AcmeError(`the authority does not offer ${CHALLENGE_TYPE}`);
     }
-    const text = await client.getChallengeKeyAuthorization(challenge);
-    using _offer = type === "http-01"
-      ? this.#options.challenges.offerText(challenge.token, text)
-      : await this.#offerHandshake(authorization, text);
-    await client.completeChallenge(challenge);
-    const checked = await this.#until(
-      async () =>
-        (await client.getAuthorizations(order)).find(({ url }) => url === authorization.url),
-      (found) => found?.status !== "pending",
-    );
-    if (checked?.status === "valid") return type;
-    const failed = checked?.challenges.find((one) => one.type as string === type);
-    const problem = (failed?.error ?? {}) as Problem;
-    const kind = kindOf(problem);
-    throw new AcmeError(
-      `the authority could not verify ${identifier.value} by ${type}: ${problemText(problem)}`,
-      { kind },
-    );
+    const { challenges } = this.#options;
+    challenges.set(challenge.token, await client.getChallengeKeyAuthorization(challenge));
+    try {
+      await client.completeChallenge(challenge);
+      const checked = await this.#until(
+        async () =>
+          (await client.getAuthorizations(order)).find(({ url }) => url === authorization.url),
+        (found) => found?.status !== "pending",
+      );
+      if (checked?.status === "valid") return;
+      const failed = checked && challengeOf(checked);
+      const problem = (failed?.error ?? {}) as Problem;
+      const { value } = authorization.identifier;
+      throw new AcmeError(
+        `the authority could not verify ${value} by ${CHALLENGE_TYPE}: ${problemText(problem)}`,
+        { kind: kindOf(problem) },
+      );
+    } finally {
+      challenges.delete(challenge.token);
+    }
   }
 
   /** Repeats a question until its answer is final. @throws {AcmeError} after `CHECK_TIMEOUT`. */
@@ -243,14 +222,12 @@ export class Authority implements Disposable {
       await delay(wait, { signal });
     }
   }
+}
 
-  async #offerHandshake(authorization: Authorization, text: string): Promise<Disposable> {
-    const { crypto } = await import("acme-client");
-    const ownKey = await crypto.createPrivateEcdsaKey();
-    const [key, cert] = await crypto.createAlpnCertificate(authorization, text, ownKey);
-    const handshake = new ChallengeHandshake({ cert: String(cert), key: String(key) });
-    return this.#options.challenges.offerHandshake(authorization.identifier.value, handshake);
-  }
+function challengeOf(
+  { challenges }: Authorization,
+): Authorization["challenges"][number] | undefined {
+  return challenges.find(({ type }) => type === CHALLENGE_TYPE);
 }
 
 function requireNotInvalid({ status, error }: Order): void {

@@ -1,4 +1,3 @@
-import type { ChallengeType } from "./challenges.ts";
 import { MAX_PAUSE, renewalTime, retryDelay, suggestedTime } from "./schedule.ts";
 import type { StoredCertificate } from "./stored_certificate.ts";
 
@@ -26,8 +25,6 @@ export class CertificateEntry {
   askAt = 0;
   failures = 0;
   problem: string | undefined;
-  /** How control over the name was last proved. */
-  provedBy: ChallengeType | undefined;
   /** Until when no attempt is made, in milliseconds since 1970: it is stored and outlives the process. */
   pausedUntil = 0;
   /** The first attempt after a failure, as `performance.now()`: the clock of the system may jump. */

@@ -1,10 +1,5 @@
 import { delay } from "@std/async/delay";
-import type { ClientHello } from "../http1/tls/client_hello.ts";
-import type {
-  CertificateSource,
-  Selection,
-  TlsCertificate,
-} from "../http1/tls/tls_certificates.ts";
+import type { CertificateSource, TlsCertificate } from "../http1/tls/tls_certificates.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import { failureReason } from "../rules/system_error.ts";
 import { HOUR, MINUTE, SECOND } from "../rules/units.ts";
@@ -12,7 +7,6 @@ import { AcmeError } from "./acme_error.ts";
 import type { Authority } from "./authority.ts";
 import { CertificateEntry, type CertificateStatus } from "./certificate_entry.ts";
 import type { CertificateFolder } from "./certificate_folder.ts";
-import { CHALLENGE_PROTOCOL, type Challenges, type ChallengeType } from "./challenges.ts";
 import { clockPause, MAX_PAUSE, windowInterval } from "./schedule.ts";
 import type { StoredCertificate } from "./stored_certificate.ts";
 
@@ -41,9 +35,6 @@ export interface KeeperOptions {
   isAppHost: (name: string) => Promise<boolean>;
   authority: Authority;
   folder: CertificateFolder;
-  challenges: Challenges;
-  /** The ways to prove control over a host name, the preferred one first. */
-  types: readonly [ChallengeType, ...ChallengeType[]];
   onNotice: (text: string) => void;
   onError: (error: unknown) => void;
 }
@@ -95,10 +86,9 @@ export class CertificateKeeper implements CertificateSource {
     await this.#running;
   }
 
-  select({ serverName, protocols }: ClientHello): Selection | Promise<Selection> {
-    if (protocols.includes(CHALLENGE_PROTOCOL)) {
-      return this.#options.challenges.handshake(serverName ?? "");
-    }
+  select(
+    serverName: string | undefined,
+  ): TlsCertificate | undefined | Promise<TlsCertificate | undefined> {
     const entry = this.#entries.get(serverName ?? this.#options.names[0] ?? "");
     if (entry?.certificate !== undefined) return entry.certificate.tls;
     return entry?.isConfigured || serverName === undefined
@@ -221,10 +211,7 @@ export class CertificateKeeper implements CertificateSource {
       if (stored !== undefined && !entry.isUnsaved) entry.adopt(stored);
       entry.pausedUntil = (await folder.pauses())[entry.name] ?? 0;
       if (!entry.isDue(authority.directory)) return;
-      const types = this.#typesFor(entry);
-      const issued = await authority.obtain(entry.name, { types, replaced: entry.certificate });
-      entry.provedBy = issued.provedBy ?? entry.provedBy;
-      await this.#take(entry, issued.certificate);
+      await this.#take(entry, await authority.obtain(entry.name, entry.certificate));
     } catch (error) {
       if (!this.#stopped.signal.aborted) await this.#reportFailure(entry, error);
     } finally {
@@ -240,13 +227,6 @@ export class CertificateKeeper implements CertificateSource {
     } catch {
       return { [Symbol.dispose]: () => {} };
     }
-  }
-
-  /** Begins with the way that worked before, and tries them in turn: one of the ports may not be reachable. */
-  #typesFor({ failures, provedBy }: CertificateEntry): ChallengeType[] {
-    const { types } = this.#options;
-    const first = (provedBy === undefined ? 0 : types.indexOf(provedBy)) + failures;
-    return types.map((_, index) => types[(first + index) % types.length] ?? types[0]);
   }
 
   async #take(entry: CertificateEntry, issued: StoredCertificate): Promise<void> {

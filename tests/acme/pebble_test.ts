@@ -17,8 +17,7 @@ async function withPebble(
   const [httpPort = 0, tlsPort = 0] = freePorts(2);
   await using pebble = await Pebble.start({ httpPort, tlsPort, lifetime: 3600, ...options });
   const start: Start = ({ args = [], ...others } = {}) => {
-    const http = args.includes("--http-port") ? [] : ["--http-port", String(httpPort)];
-    const ports = ["--https-port", String(tlsPort), ...http];
+    const ports = ["--https-port", String(tlsPort), "--http-port", String(httpPort)];
     const data = folder.at("data");
     return HttpsServer.start({
       authority: pebble,
@@ -41,29 +40,6 @@ Deno.test("Certificates are issued by HTTP-01, and clients that trust the author
       assertMatch(await server.request(name, root, { path: "/readyz" }), /^HTTP\/1\.1 200 /);
     }
     assertNotMatch(server.text, /error/);
-  });
-});
-
-Deno.test("Certificates are issued by TLS-ALPN-01 where only the port of https is open", async () => {
-  await withPebble({}, async (pebble, start) => {
-    await using server = await start({ domains: [NAME, OTHER], args: ["--http-port", "off"] });
-    const root = await pebble.root();
-    for (const name of [NAME, OTHER]) {
-      await server.untilCertificate(name);
-      assertMatch(await server.request(name, root, { path: "/readyz" }), /^HTTP\/1\.1 200 /);
-    }
-    assertNotMatch(server.text, /error/);
-  });
-});
-
-Deno.test("TLS-ALPN-01 is tried where HTTP-01 fails, and used first from then on", async () => {
-  const [closed = 0] = freePorts(1);
-  await withPebble({ httpPort: closed, lifetime: 30 }, async (_pebble, start) => {
-    const [own = 0] = freePorts(1);
-    await using server = await start({ args: ["--http-port", String(own)] });
-    const { serial } = await server.untilCertificate(NAME);
-    await server.untilCertificate(NAME, serial);
-    assertEquals(server.text.match(/Cannot obtain/g)?.length, 1, server.text);
   });
 });
 

@@ -33,12 +33,8 @@ for (const command of commands) {
     await using folder = await Folder.make();
     await using authority = await TestAuthority.start();
     const options = optionsIn(command).filter(([name]) => !OWN.has(name));
-    const isOff = options.some(([name, value]) => name === "--http-port" && value === "off");
     const domains = options.flatMap(([name, value]) => name === "--domain" ? [value] : []);
-    // The authority of the tests has no TLS-ALPN-01, which Pebble checks.
-    const args = options.filter(([name]) =>
-      name !== "--domain" && !(isOff && name === "--http-port")
-    )
+    const args = options.filter(([name]) => name !== "--domain")
       .flatMap(([name, value]) => value === "" ? [name] : [name, value]);
     await using server = await HttpsServer.start({
       authority,

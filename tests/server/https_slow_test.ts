@@ -154,14 +154,18 @@ Deno.test("Killed again and again, a server ends up with a certificate and one a
 Deno.test("Two processes with one data folder order one certificate", async () => {
   await using folder = await Folder.make();
   await using authority = await TestAuthority.start();
-  authority.behaviour.onFinalize = () => delay(2000);
+  const ordered = Promise.withResolvers<void>();
+  const hasSecond = Promise.withResolvers<void>();
+  authority.behaviour.onFinalize = async () => {
+    ordered.resolve();
+    await hasSecond.promise;
+    await delay(2000);
+  };
   const data = folder.at("data");
   await using first = await HttpsServer.start({ authority, domains: [NAME], data });
-  const { httpPort } = first;
-  // The second one answers no challenges: only the first one orders.
-  const args = ["--http-port", "off"];
-  await using second = await HttpsServer.start({ authority, domains: [NAME], data, args });
-  authority.httpPort = httpPort;
+  await ordered.promise;
+  await using second = await HttpsServer.start({ authority, domains: [NAME], data });
+  hasSecond.resolve();
   const { serial } = await first.untilCertificate(NAME);
   assertEquals((await second.untilCertificate(NAME)).serial, serial);
   assertEquals(authority.orders.length, 1);

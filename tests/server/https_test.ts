@@ -77,7 +77,7 @@ Deno.test("Hostile clients on the port for plain HTTP do not keep others from it
   await withAuthority(async (_authority, start) => {
     await using server = await start();
     const slow = await Promise.all(Array.from({ length: 100 }, async () => {
-      const connection = await Deno.connect({ hostname: "127.0.0.1", port: server.httpPort ?? 0 });
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port: server.httpPort });
       await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: "));
       return connection;
     }));
@@ -229,6 +229,20 @@ Deno.test({
     }),
 });
 
+Deno.test("A taken --http-port is refused with --domain, with a sentence that says what to do", async () => {
+  await using folder = await Folder.make();
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  const ports = ["--apps-port", "0", "--https-port", "0", "--http-port", String(port)];
+  const place = ["--data", folder.at("data"), "--hostname", "127.0.0.1", "--domain", NAME];
+  const result = await runCommand(["serve", ...place, ...ports]);
+  assertRefused(
+    result,
+    1,
+    new RegExp(`:${port}: another program uses the port.*--http-port.*port 80.*--tls-cert`),
+  );
+});
+
 Deno.test("Options of https that do not fit together are refused with one sentence", async () => {
   await using folder = await Folder.make();
   const domain = ["--domain", NAME];
@@ -246,6 +260,7 @@ Deno.test("Options of https that do not fit together are refused with one senten
     [[...domain, "--acme-ca", folder.at("none")], /--acme-ca/],
     [[...domain, "--acme-ca", garbage], /--acme-ca/],
     [[...domain, "--https-port", "off"], /--https-port/],
+    [[...domain, "--http-port", "off"], /--http-port/],
   ];
   for (const [args, names] of cases) {
     assertRefused(await runCommand(["serve", "--data", folder.at("data"), ...args]), 2, names);

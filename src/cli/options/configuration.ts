@@ -109,8 +109,8 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "http-port",
     value: "PORT",
-    help: "port for challenges and redirects with --domain, or off",
-    unset: "80, if it is free",
+    help: "port for challenges and redirects with --domain; 0 picks a free one",
+    unset: "80",
   },
   { name: "hsts", help: "tell browsers to use https only, for a year", unset: "off" },
   {

@@ -1,12 +1,12 @@
 import { UsageError } from "../terminal/output.ts";
 import type { OptionValues } from "./arguments.ts";
-import { ACME_DIRECTORY, DOMAINS, EMAIL, PORT, PORT_OR_OFF, SWITCH } from "./value_types.ts";
+import { ACME_DIRECTORY, DOMAINS, EMAIL, PORT, SWITCH } from "./value_types.ts";
 
 /** All interfaces, for IPv6 and IPv4. */
 export const ALL_INTERFACES = "::";
 
-/** The port for plain HTTP, unless configured. */
-export const DEFAULT_HTTP_PORT = 80;
+/** The port for plain HTTP, unless configured: authorities check there (RFC 8555, 8.3). */
+const DEFAULT_HTTP_PORT = 80;
 
 /** The directory of Let's Encrypt. */
 const DEFAULT_DIRECTORY = "https://acme-v02.api.letsencrypt.org/directory";
@@ -23,8 +23,8 @@ export interface AcmeOptions {
   directory: string;
   /** A file of authorities to trust besides those of the system. */
   authorityFile: string | undefined;
-  /** The port for challenges and redirects; `undefined` means `DEFAULT_HTTP_PORT` if it is free. */
-  httpPort: number | "off" | undefined;
+  /** The port for challenges and redirects. */
+  httpPort: number;
   /** The port for plain HTTP without a redirect, if one is wanted. */
   plain: { hostname: string; port: number } | undefined;
 }
@@ -71,7 +71,7 @@ export function listenOptions(values: OptionValues): ListenOptions {
     email: values.optional("acme-email", EMAIL),
     directory: values.optional("acme-directory", ACME_DIRECTORY) ?? DEFAULT_DIRECTORY,
     authorityFile: values.text("acme-ca"),
-    httpPort: values.optional("http-port", PORT_OR_OFF),
+    httpPort: values.optional("http-port", PORT) ?? DEFAULT_HTTP_PORT,
     plain: values.get("port") === undefined ? undefined : { hostname, port },
   };
   return {

@@ -2,7 +2,6 @@ import { Authority } from "../../acme/authority.ts";
 import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { CertificateFolder } from "../../acme/certificate_folder.ts";
 import { CertificateKeeper } from "../../acme/certificate_keeper.ts";
-import { Challenges, type ChallengeType } from "../../acme/challenges.ts";
 import { httpsRedirect } from "./https_redirect.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { HttpServer } from "../../http1/server.ts";
@@ -10,14 +9,9 @@ import { hostnameOf, type HostRules, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
-import {
-  type AcmeOptions,
-  ALL_INTERFACES,
-  DEFAULT_HTTP_PORT,
-  httpsOrigin,
-} from "../options/https_options.ts";
+import { type AcmeOptions, ALL_INTERFACES, httpsOrigin } from "../options/https_options.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
-import { printError, StartError, UsageError } from "../terminal/output.ts";
+import { StartError, UsageError } from "../terminal/output.ts";
 import { listen, type ListenParts } from "./listen.ts";
 import type { Observation } from "./observation.ts";
 import { readPem } from "./tls_files.ts";
@@ -41,8 +35,7 @@ export class Https {
   readonly keeper: CertificateKeeper;
   readonly #options: ServeOptions;
   readonly #acme: AcmeOptions;
-  readonly #challenges: Challenges;
-  readonly #server: HttpServer | undefined;
+  readonly #server: HttpServer;
   #ports: Ports = { server: 0, gate: undefined };
 
   private constructor(
@@ -51,8 +44,8 @@ export class Https {
   ) {
     this.#options = options;
     this.#acme = acme;
-    this.#challenges = new Challenges();
-    this.#server = this.#listen({ connections, observation });
+    const challenges = new Map<string, string>();
+    this.#server = this.#listen(challenges, { connections, observation });
     const { onNotice, onError } = observation;
     const folder = new CertificateFolder(options.data);
     this.keeper = new CertificateKeeper({
@@ -65,11 +58,9 @@ export class Https {
         authorities,
         userAgent: `kvdrive/${VERSION}`,
         folder,
-        challenges: this.#challenges,
+        challenges,
       }),
       folder,
-      challenges: this.#challenges,
-      types: this.#types(),
       onNotice,
       onError,
     });
@@ -96,9 +87,9 @@ export class Https {
     return https;
   }
 
-  /** The port for plain HTTP; `undefined` if it is off. */
-  get port(): number | undefined {
-    return this.#server?.address.port;
+  /** The port for plain HTTP. */
+  get port(): number {
+    return this.#server.address.port;
   }
 
   /** Begins to obtain certificates. @returns The addresses of the server and of the gate. */
@@ -119,34 +110,25 @@ export class Https {
   }
 
   async stop(): Promise<void> {
-    this.#server?.stop();
+    this.#server.stop();
     await this.keeper.stop();
   }
 
-  /** TLS-ALPN-01 works where the server is reached on port 443, HTTP-01 where this port is reached on port 80. */
-  #types(): readonly [ChallengeType, ...ChallengeType[]] {
-    return this.#server === undefined ? ["tls-alpn-01"] : ["http-01", "tls-alpn-01"];
-  }
-
-  #listen(parts: Omit<ListenParts, "app">): HttpServer | undefined {
-    const { httpPort } = this.#acme;
-    if (httpPort === "off") return undefined;
-    const port = httpPort ?? DEFAULT_HTTP_PORT;
-    const app = httpsRedirect({
-      challengeText: (token) => this.#challenges.text(token),
-      originOf: (name) => this.#originOf(name),
-    });
+  #listen(
+    challenges: ReadonlyMap<string, string>,
+    parts: Omit<ListenParts, "app">,
+  ): HttpServer {
+    const app = httpsRedirect({ challenges, originOf: (name) => this.#originOf(name) });
     const { hostname, idleTimeout } = this.#options;
+    const address = { hostname, port: this.#acme.httpPort, idleTimeout };
     try {
-      const address = { hostname, port, idleTimeout };
       return listen(address, undefined, { ...parts, app }, { option: "--http-port" });
     } catch (error) {
-      // The port was not chosen, and there is another way to prove control over a host name.
-      if (httpPort !== undefined || !(error instanceof StartError)) throw error;
-      printError(
-        `Warning: ${error.message}. Challenges are answered on the port of https only, and nothing is redirected: see --http-port.\n`,
+      if (!(error instanceof StartError)) throw error;
+      throw new StartError(
+        `${error.message}. With --domain, the authority checks host names over port 80, which has to lead to this port. If port 80 cannot be used, give --tls-cert and --tls-key, or use a reverse proxy`,
+        { cause: error },
       );
-      return undefined;
     }
   }
 

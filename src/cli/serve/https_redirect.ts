@@ -5,8 +5,8 @@ import { errors, renderError, toHttpError } from "../../http/http_error.ts";
 const CHALLENGE = "/.well-known/acme-challenge/";
 
 export interface RedirectOptions {
-  /** Returns the answer to a challenge of an authority, by its token. */
-  challengeText: (token: string) => string | undefined;
+  /** The answers to challenges of an authority, by their tokens. */
+  challenges: ReadonlyMap<string, string>;
   /** Returns the https address of a host name; `undefined` for one that is not of this server. */
   originOf: (name: string) => Promise<string | undefined>;
 }
@@ -16,14 +16,14 @@ export interface RedirectOptions {
  * redirects to host names of this server, so that no forged `Host` header leads a caller elsewhere.
  */
 export function httpsRedirect(
-  { challengeText, originOf }: RedirectOptions,
+  { challenges, originOf }: RedirectOptions,
 ): (request: Request) => Promise<Response> {
   return async ({ url }) => {
     try {
       // The target exactly as it was sent: parsing would change names of files.
       const [, host = "", target = ""] = /^https?:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
       if (target.startsWith(CHALLENGE)) {
-        const text = challengeText(target.slice(CHALLENGE.length));
+        const text = challenges.get(target.slice(CHALLENGE.length));
         if (text === undefined) throw errors.challengeNotFound();
         return new Response(text, {
           headers: { "Content-Type": "text/plain", "Content-Length": String(text.length) },

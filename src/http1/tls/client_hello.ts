@@ -2,8 +2,6 @@
 export interface ClientHello {
   /** The host name, in lower case (RFC 6066, 3); `undefined` if the client names none, as for an IP address. */
   serverName: string | undefined;
-  /** The application protocols that the client offers (RFC 7301). */
-  protocols: readonly string[];
 }
 
 /** The longest first message that is read, in bytes. Those of browsers have 500 to 2000. */
@@ -12,7 +10,6 @@ export const MAX_CLIENT_HELLO = 16_384;
 const HANDSHAKE_RECORD = 22;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
-const PROTOCOLS = 16;
 const HOST_NAME = 0;
 
 /** A read beyond the end of a message. */
@@ -27,11 +24,7 @@ export function parseClientHello(bytes: Uint8Array): ClientHello | "malformed" |
   const message = firstMessage(bytes);
   if (message === undefined || message === "malformed") return message;
   try {
-    const { extensions } = parseMessage(message);
-    return {
-      serverName: serverNameIn(extensions),
-      protocols: textsIn(extensions.get(PROTOCOLS)?.block(2)),
-    };
+    return { serverName: serverNameIn(extensionsOf(message).get(SERVER_NAME)?.block(2)) };
   } catch (error) {
     if (error instanceof OutOfBytes) return "malformed";
     throw error;
@@ -43,7 +36,7 @@ export function parseClientHello(bytes: Uint8Array): ClientHello | "malformed" |
  *
  * @returns `undefined` if more bytes are needed; `"malformed"` for bytes that are no ClientHello.
  */
-export function firstMessage(bytes: Uint8Array): Uint8Array | "malformed" | undefined {
+function firstMessage(bytes: Uint8Array): Uint8Array | "malformed" | undefined {
   // Usually there is one record: nothing is copied before it is complete.
   const first = 5 + ((bytes[3] ?? 0) << 8 | (bytes[4] ?? 0));
   if (isHandshake(bytes, 0) && bytes.length < first) return undefined;
@@ -73,31 +66,22 @@ function isHandshake(bytes: Uint8Array, at: number): boolean {
   return (bytes[at] ?? HANDSHAKE_RECORD) === HANDSHAKE_RECORD && (bytes[at + 1] ?? 3) === 3;
 }
 
-/** The fields of a ClientHello. */
-export interface HelloFields {
-  session: Fields;
-  cipherSuites: Fields;
-  /** The contents of the extensions, by type. */
-  extensions: Map<number, Fields>;
-}
-
-/** Parses the whole message. @throws {OutOfBytes} */
-export function parseMessage(message: Uint8Array): HelloFields {
+/** Returns the contents of the extensions of a ClientHello, by type. @throws {OutOfBytes} */
+function extensionsOf(message: Uint8Array): Map<number, Fields> {
   const hello = new Fields(message);
   // The type and the length of the message, the version, and the random bytes.
   hello.skip(4 + 2 + 32);
-  const session = hello.block(1);
-  const cipherSuites = hello.block(2);
-  // The compression methods.
+  // The session, the cipher suites and the compression methods.
+  hello.block(1);
+  hello.block(2);
   hello.block(1);
   const extensions = new Map<number, Fields>();
   const list = hello.isEmpty ? hello : hello.block(2);
   while (!list.isEmpty) extensions.set(list.number(2), list.block(2));
-  return { session, cipherSuites, extensions };
+  return extensions;
 }
 
-function serverNameIn(extensions: HelloFields["extensions"]): string | undefined {
-  const names = extensions.get(SERVER_NAME)?.block(2);
+function serverNameIn(names: Fields | undefined): string | undefined {
   while (names !== undefined && !names.isEmpty) {
     const type = names.number(1);
     const name = names.block(2).text().toLowerCase();
@@ -106,14 +90,8 @@ function serverNameIn(extensions: HelloFields["extensions"]): string | undefined
   return undefined;
 }
 
-function textsIn(list: Fields | undefined): string[] {
-  const texts: string[] = [];
-  while (list !== undefined && !list.isEmpty) texts.push(list.block(1).text());
-  return texts;
-}
-
 /** Reads the fields of a message in order. */
-export class Fields {
+class Fields {
   readonly #bytes: Uint8Array;
   #at = 0;
 
@@ -138,11 +116,6 @@ export class Fields {
   /** @throws {OutOfBytes} */
   skip(count: number): void {
     this.#take(count);
-  }
-
-  /** All bytes, also those that were read. */
-  get bytes(): Uint8Array {
-    return this.#bytes;
   }
 
   /** Returns the bytes as text, one character per byte. */

@@ -4,13 +4,12 @@ import { assert, assertEquals } from "@std/assert";
 import { type ClientHello, parseClientHello } from "./client_hello.ts";
 
 /** Returns what a client of the runtime sends first. */
-async function realHello(protocols: string[], servername: string): Promise<Uint8Array> {
+async function realHello(servername: string): Promise<Uint8Array> {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const options = {
     host: "127.0.0.1",
     port: listener.addr.port,
     servername,
-    ALPNProtocols: protocols,
   };
   const client = connectTls(options);
   client.on("error", () => {});
@@ -35,19 +34,16 @@ function fragmented(hello: Uint8Array, size: number): Uint8Array {
   return Buffer.concat(records);
 }
 
-Deno.test("The host name and the protocols of a real client are found", async () => {
-  const hello = await realHello(["http/1.1", "acme-tls/1"], "Files.Example.com");
-  const wanted: ClientHello = {
-    serverName: "files.example.com",
-    protocols: ["http/1.1", "acme-tls/1"],
-  };
+Deno.test("The host name of a real client is found", async () => {
+  const hello = await realHello("Files.Example.com");
+  const wanted: ClientHello = { serverName: "files.example.com" };
   assertEquals(parseClientHello(hello), wanted);
   for (const size of [1, 3, 100]) assertEquals(parseClientHello(fragmented(hello, size)), wanted);
   assertEquals(parseClientHello(Buffer.concat([hello, Uint8Array.of(1, 2, 3)])), wanted);
 });
 
 Deno.test("Each beginning of a hello needs more bytes", async () => {
-  const hello = await realHello(["http/1.1"], "a.example.com");
+  const hello = await realHello("a.example.com");
   for (let length = 0; length < hello.length; length++) {
     assertEquals(parseClientHello(hello.subarray(0, length)), undefined, `${length} bytes`);
   }
@@ -73,7 +69,7 @@ Deno.test("What is no hello is malformed, and no bytes make the parser fail", as
   ) {
     assertEquals(parseClientHello(Buffer.from(text, "latin1")), "malformed", JSON.stringify(text));
   }
-  const hello = await realHello(["http/1.1"], "a.example.com");
+  const hello = await realHello("a.example.com");
   let malformed = 0;
   for (let at = 0; at < hello.length; at++) {
     for (const value of [0, 1, 255, (hello[at] ?? 0) ^ 0x80]) {

@@ -1,4 +1,4 @@
-import { type ClientHello, MAX_CLIENT_HELLO, parseClientHello } from "./client_hello.ts";
+import { MAX_CLIENT_HELLO, parseClientHello } from "./client_hello.ts";
 import { closeQuietly, ConnectionLost, type Transport } from "../connection.ts";
 import type { CertificateSource, TlsCertificate } from "./tls_certificates.ts";
 import { type Relay, TlsEnd } from "./tls_end.ts";
@@ -48,15 +48,13 @@ export class TlsAcceptor {
     for (const end of this.#ends.values()) end.close();
   }
 
-  async #open(client: Deno.TcpConn, { hello, bytes }: FirstMessage): Promise<Relay> {
-    const selected = await this.#source.select(hello);
+  async #open(client: Deno.TcpConn, { serverName }: FirstMessage): Promise<Relay> {
+    const selected = await this.#source.select(serverName);
     if (selected === undefined || this.#isClosed) {
       await client.write(UNRECOGNIZED_NAME);
       throw new ConnectionLost("There is no certificate for the client");
     }
-    if (!("answer" in selected)) return await this.#endOf(selected).connect();
-    await selected.answer(bytes, client);
-    throw new ConnectionLost("The handshake was all that the client wanted");
+    return await this.#endOf(selected).connect();
   }
 
   #endOf(certificate: TlsCertificate): TlsEnd {
@@ -80,7 +78,7 @@ export class TlsAcceptor {
 
 /** What a client has sent until its first message was complete. */
 interface FirstMessage {
-  hello: ClientHello;
+  serverName: string | undefined;
   bytes: Uint8Array;
 }
 
@@ -194,8 +192,8 @@ export class TlsTransport implements Transport {
       const bytes = buffer.subarray(0, length);
       const hello = parseClientHello(bytes);
       // The TLS implementation answers what is no ClientHello with the alert that it deserves.
-      if (hello === "malformed") return { hello: { serverName: undefined, protocols: [] }, bytes };
-      if (hello !== undefined) return { hello, bytes };
+      if (hello === "malformed") return { serverName: undefined, bytes };
+      if (hello !== undefined) return { ...hello, bytes };
       if (length === buffer.length) {
         buffer = new Uint8Array(2 * length);
         buffer.set(bytes);

@@ -66,9 +66,8 @@ export class HttpsServer implements AsyncDisposable {
     return Number(/^Applications are at https:\/\/[^:\s]+:(\d+)$/m.exec(this.text)?.[1]);
   }
 
-  get httpPort(): number | undefined {
-    const found = /^Port (\d+) redirects to https$/m.exec(this.text)?.[1];
-    return found === undefined ? undefined : Number(found);
+  get httpPort(): number {
+    return Number(/^Port (\d+) redirects to https$/m.exec(this.text)?.[1]);
   }
 
   /** Waits until something holds. @throws {Error} with everything that was printed if it never does. */
@@ -130,7 +129,7 @@ export class HttpsServer implements AsyncDisposable {
 
   /** Sends a request to the port for plain HTTP and returns the whole answer. */
   async requestPlainly(name: string, path: string, head = ""): Promise<string> {
-    using connection = await Deno.connect({ hostname: "127.0.0.1", port: this.httpPort ?? 0 });
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port: this.httpPort });
     return await exchange(connection, name, path, head);
   }
 

@@ -4,7 +4,6 @@ import { type Build, currentBuild } from "../../../version.ts";
 import { type OptionSpec, variableOf } from "../../options/arguments.ts";
 import type { Arguments } from "../../options/command.ts";
 import { SERVE_OPTIONS } from "../../options/configuration.ts";
-import { DEFAULT_HTTP_PORT } from "../../options/https_options.ts";
 import { readServeOptions } from "../../options/serve_options.ts";
 import {
   CommandError,
@@ -122,8 +121,7 @@ export function unitSettings(
     .filter(({ name, value }) => name !== "data" && value === "DIR")
     .flatMap(({ name }) => given.get(name) ?? []);
   for (const folder of [data, ...folders]) requirePersistent(folder);
-  const httpPort = acme && (acme.httpPort ?? DEFAULT_HTTP_PORT);
-  const hasLowPort = [port, appsPort, s3Port, httpPort, acme?.plain?.port].some((one) =>
+  const hasLowPort = [port, appsPort, s3Port, acme?.httpPort, acme?.plain?.port].some((one) =>
     typeof one === "number" && one > 0 && one < FIRST_FREE_PORT
   );
   return { build, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };
