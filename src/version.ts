@@ -41,6 +41,9 @@ export function currentBuild(env: Record<string, string | undefined>): Build {
   if (kind === "packed") return { kind, command: [resolve(env["KVDRIVE_PACKED"] ?? "")] };
   const launcher = env["KVDRIVE_LAUNCHER"] ?? "";
   if (launcher !== "") return { kind, command: [resolve(launcher)] };
-  const main = fromFileUrl(Deno.mainModule);
-  return { kind, command: [Deno.execPath(), "run", ...RUNTIME_OPTIONS, main] };
+  // A program from JSR is no file, and has no configuration beside it.
+  const main = Deno.mainModule.startsWith("file:")
+    ? [fromFileUrl(Deno.mainModule)]
+    : [...config.unstable.map((feature) => `--unstable-${feature}`), Deno.mainModule];
+  return { kind, command: [Deno.execPath(), "run", ...RUNTIME_OPTIONS, ...main] };
 }

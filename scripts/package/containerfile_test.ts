@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "@std/path/join";
 import config from "../../deno.json" with { type: "json" };
+import { TARGETS } from "./executable.ts";
 import { findParts, ROOT } from "./parts.ts";
 
 /** The lines of the Containerfile, each as its instruction and the words behind it. */
@@ -55,6 +56,12 @@ Deno.test("The image runs as an unprivileged user, stops on SIGTERM and keeps it
   for (const setting of ["KVDRIVE_DATA=/data", "KVDRIVE_PORT=8000", "KVDRIVE_APPS_PORT=8001"]) {
     assert(last("ENV")?.split(" ").includes(setting), setting);
   }
+});
+
+Deno.test("The image can be built for both processors", async () => {
+  const text = await Deno.readTextFile(join(ROOT, "Containerfile"));
+  const targets = TARGETS.filter((target) => target.includes("linux"));
+  assertEquals(targets.filter((target) => !text.includes(`target=${target} `)), []);
 });
 
 Deno.test("The Compose file runs the image as that user, with its volume and its health check", async () => {

@@ -155,6 +155,8 @@ function endOnSignal(ended: AbortController): () => number | undefined {
   const statuses = { SIGINT: 130, SIGTERM: 143 } as const;
   let status: number | undefined;
   for (const [signal, own] of Object.entries(statuses)) {
+    // Windows has no SIGTERM.
+    if (Deno.build.os === "windows" && signal === "SIGTERM") continue;
     Deno.addSignalListener(signal as keyof typeof statuses, () => {
       status = own;
       ended.abort();

@@ -12,8 +12,12 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
-/** Loads the dashboard. Without the permission to read the program's own files, as on Deno Deploy, there is none. */
+/**
+ * Loads the dashboard. There is none without the permission to read the program's own files, as on Deno Deploy, and in the
+ * package of JSR, which has only modules.
+ */
 export async function loadDashboard(): Promise<StaticFiles> {
+  if (DASHBOARD.protocol !== "file:") return StaticFiles.of(new Map());
   try {
     return await StaticFiles.load(DASHBOARD);
   } catch (error) {
