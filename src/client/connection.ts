@@ -171,10 +171,11 @@ export class Connection implements Disposable {
     let last: string | undefined;
     do {
       const asked = new URLSearchParams(last === undefined ? query : { ...query, last });
+      const search = asked.size === 0 ? "" : `?${asked}`;
       const page: Record<string, unknown> & { paging?: { last: string } } = await this.requestJson({
         ...list,
         method: "GET",
-        path: `${path}?${asked}`,
+        path: `${path}${search}`,
       });
       const items = page[field];
       if (!Array.isArray(items)) {

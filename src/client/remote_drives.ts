@@ -50,8 +50,9 @@ export class RemoteDrives implements Drives {
     return this.#connection.retrier;
   }
 
-  async *listDrives(prefix = ""): AsyncIterable<DriveInfo> {
-    const drives = this.#connection.items<ListedDrive>({ path: "" }, "drives", { prefix });
+  async *listDrives(prefix?: string): AsyncIterable<DriveInfo> {
+    const query = prefix === undefined ? {} : { prefix };
+    const drives = this.#connection.items<ListedDrive>({ path: "" }, "drives", query);
     for await (const { drive_name: name, files, bytes } of drives) yield { name, files, bytes };
   }
 
