@@ -59,11 +59,22 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/backup/backup.ts", ["tests/store/backup_damage_slow_test.ts"], [
     { find: "if (damage.length > 0) {", replace: "if (damage.length > 100) {" },
     {
-      find: "if (!overwrites) await requireAbsent(target);\n      await this",
-      replace: "await this",
-      tests: ["tests/store/backup_slow_test.ts"],
+      find: "await requireTarget(target, source, overwrites);\n      using",
+      replace: "using",
+      tests: ["tests/store/destructive_commands_test.ts"],
       why:
-        "The name is checked again before the copy gets it: the first check only saves making the copy.",
+        "The name is checked again before the copy gets it: the first check only saves making it.",
+    },
+    {
+      find: "{ replaces: overwrites }",
+      replace: "{ replaces: true }",
+      tests: ["tests/store/destructive_commands_test.ts"],
+      why: "Only a file that appears in the same moment is replaced then.",
+    },
+    {
+      find: "if (found !== undefined && await isSameFile(path, store)) {",
+      replace: "if (found === undefined) {",
+      tests: ["tests/store/destructive_commands_test.ts"],
     },
     {
       find: "free - reserve >= needed",
@@ -74,15 +85,17 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/backup/restore.ts", ["tests/store/restore_slow_test.ts"], [
     { find: "await options.check(copy.path);", replace: "" },
     {
+      find: 'await lockNow(backup, "shared");',
+      replace: "",
+      tests: ["tests/store/destructive_commands_test.ts"],
+    },
+    {
       find: "if (!overwrites && await hasStore(path))",
       replace: 'if (!overwrites && path === "" && await hasStore(path))',
     },
-    {
-      find: "companionsOf(path).forEach(removeIfExists);\n",
-      replace: " \n",
-      why:
-        "SQLite removes the log itself when the store is opened to merge it; the line is for a store that cannot even be opened.",
-    },
+  ]),
+  ...mutantsOf("src/store/disk/replaced_store.ts", ["tests/faults/restore_test.ts"], [
+    { find: "nlink !== 1 && await", replace: "nlink === 0 && await" },
   ]),
   ...mutantsOf("src/store/verify/counters.ts", ["tests/store/verify_slow_test.ts"], [
     {

@@ -17,6 +17,7 @@ const LEFT_OUT = new Map([
   ["tests/store/backup_slow_test.ts", "a backup needs a function of SQLite that it has not"],
   ["tests/store/backup_damage_slow_test.ts", "the same"],
   ["tests/store/backup_certificates_test.ts", "the same"],
+  ["tests/store/destructive_commands_test.ts", "the same"],
   ["tests/store/restore_slow_test.ts", "the same"],
   [
     "tests/store/scrub_slow_test.ts",

@@ -3,7 +3,6 @@ import { StoreFull } from "../store/disk/disk_space.ts";
 import {
   AccessIsOff,
   AlreadyExists,
-  BackupInProgress,
   BeingDeleted,
   CannotBackUp,
   CannotOpenStore,
@@ -40,7 +39,6 @@ const FAILURES = [
   ClientError,
   CannotOpenStore,
   CannotBackUp,
-  BackupInProgress,
   CannotRestore,
   StoreUnavailable,
   StoreFull,

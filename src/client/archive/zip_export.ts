@@ -3,7 +3,7 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { copyVersion } from "../download.ts";
 import { copyTime, type Drives, type FileInfo } from "../drives.ts";
 import { ClientError, FileChanged, fileError } from "../errors.ts";
-import { openPlainFile, readFile } from "../local_files.ts";
+import { openPlainFile, readFile, writeAll } from "../local_files.ts";
 import { LocalPaths } from "../../rules/archive/local_paths.ts";
 import type { ExportTarget } from "./export.ts";
 import {
@@ -23,6 +23,9 @@ interface Journaled {
   index: IndexEntry;
   entry: WrittenEntry;
 }
+
+/** The first line of a journal: other files are not touched. */
+const JOURNAL_HEADER = new TextEncoder().encode("kvdrive export\n");
 
 /**
  * Exports to a zip archive, with the same files and index as an export to a folder. Until it is complete it is named
@@ -55,9 +58,14 @@ export class ZipTarget implements ExportTarget {
     path: string,
     { force }: { force: boolean },
   ): Promise<ZipTarget> {
-    if (!force && await exists(path)) {
+    const start = await startOf(path, 2);
+    if (!force && start !== undefined) {
       throw new ClientError(`The archive ${path} exists: choose another name, or add --force`);
     }
+    if (start !== undefined && !["", "PK"].includes(start)) {
+      throw new ClientError(`${path} is no zip archive, so it is not replaced: choose another name`);
+    }
+    await requireOwn(path);
     try {
       const file = await openPlainFile(partOf(path));
       const journal = await openPlainFile(journalOf(path));
@@ -125,13 +133,16 @@ export class ZipTarget implements ExportTarget {
 
   async #resume(): Promise<void> {
     const journaled: Journaled[] = [];
+    let isHeader = true;
     for await (const line of linesOf(readFile(journalOf(this.#path)))) {
-      const one = parseJournaled(line);
-      if (one === undefined) break;
-      journaled.push(one);
+      const one = isHeader ? undefined : parseJournaled(line);
+      if (one !== undefined) journaled.push(one);
+      else if (!isHeader) break;
+      isHeader = false;
     }
     const sound = await this.#writer.resume(journaled.map(({ entry }) => entry));
-    await this.#journal.truncate(0);
+    await writeAll(this.#journal, JOURNAL_HEADER);
+    await this.#journal.truncate(JOURNAL_HEADER.byteLength);
     for (const one of journaled.slice(0, sound.length)) {
       this.#paths.reserve(one.index.path);
       await this.#note(one);
@@ -168,12 +179,24 @@ function journalOf(path: string): string {
   return `${path}.part.jsonl`;
 }
 
-async function exists(path: string): Promise<boolean> {
+/** @throws {ClientError} if another program's file has the name of an unfinished archive or of its journal. */
+async function requireOwn(path: string): Promise<void> {
+  const header = new TextDecoder().decode(JOURNAL_HEADER);
+  const [file, journal] = [await startOf(partOf(path), 1), await startOf(journalOf(path), header.length)];
+  const other = journal && journal !== header ? journalOf(path) : file && !journal ? partOf(path) : "";
+  if (other === "") return;
+  throw new ClientError(`${other} is no unfinished export of kvdrive: rename or remove it`);
+}
+
+/** Returns the first bytes of a file as text; `undefined` if there is none. */
+async function startOf(path: string, bytes: number): Promise<string | undefined> {
   try {
     await Deno.lstat(path);
-    return true;
+    using file = await openPlainFile(path);
+    const start = new Uint8Array(bytes);
+    return new TextDecoder().decode(start.subarray(0, await file.read(start) ?? 0));
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    if (error instanceof Deno.errors.NotFound) return undefined;
     throw fileError("read", path, error);
   }
 }

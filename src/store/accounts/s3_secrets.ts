@@ -161,19 +161,17 @@ export class S3KeyFile implements S3SecretKey {
 
   /** Creates the file, unless another process has just done so: no key must ever replace another. */
   async #create(): Promise<Uint8Array<ArrayBuffer>> {
-    using file = await TemporaryFile.claim(`${this.#path}.part`);
-    // The claim has waited in vain for the other process.
-    if (file === undefined) throw unavailable(`another process creates ${this.name}: try again`);
+    using file = await TemporaryFile.create(this.#path);
+    const key = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+    await Deno.writeTextFile(file.path, `${encodeBase64(key)}\n`);
+    await syncFile(file.path);
     try {
-      const existing = await this.#find();
-      if (existing !== undefined) return existing;
-      const key = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-      await Deno.writeTextFile(file.path, `${encodeBase64(key)}\n`);
-      await syncFile(file.path);
-      await file.rename(this.#path);
+      await file.rename(this.#path, { replaces: false });
       return key;
-    } finally {
-      file.remove();
+    } catch (error) {
+      const existing = error instanceof Deno.errors.AlreadyExists && await this.#find();
+      if (existing) return existing;
+      throw error;
     }
   }
 }

@@ -46,7 +46,8 @@ Deno.test("Processes that create the key file at once use the same key", async (
   for (let round = 0; round < 5; round++) {
     await withFolder(async (folder) => {
       // The remains of a killed process are not used as a key.
-      await Deno.writeTextFile(`${folder}/${S3_KEY_FILE}.part`, "left");
+      const left = ".kvdrive-00000000-0000-4000-8000-000000000000.tmp";
+      await Deno.writeTextFile(`${folder}/${left}`, "left");
       const sealed = await Promise.all(
         Array.from({ length: 8 }, (_, i) => boxOf(folder).seal(`secret ${i}`, OWNER)),
       );

@@ -1,11 +1,23 @@
+import { basename } from "@std/path/basename";
 import { dirname } from "@std/path/dirname";
+import { join } from "@std/path/join";
+import { sep } from "node:path";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";
-import { exists, fileSize, syncFile, TemporaryFile } from "../disk/durable_file.ts";
+import {
+  companionsOf,
+  exists,
+  fileSize,
+  freeName,
+  isSameFile,
+  syncFile,
+  TemporaryFile,
+} from "../disk/durable_file.ts";
 import { packFiles } from "../disk/kept_files.ts";
 import { runInWorker } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
-import { BackupInProgress, CannotBackUp, DamagedBackup } from "../engine/errors.ts";
+import { CannotBackUp, DamagedBackup } from "../engine/errors.ts";
+import { isDatabase } from "./backup_folder.ts";
 import { type BackupTask, DONE, newBackupState, STOP, TOTAL } from "./backup_task.ts";
 
 /** Milliseconds between two reports of the progress. */
@@ -19,22 +31,15 @@ export interface BackupOptions {
   source: string;
   /** The file of the backup. */
   target: string;
-  /** The file under which the copy is made, in the same folder; `temporaryNameOf(target)` unless given. */
-  temporary?: string;
-  /** The file that gets the copy of a damaged store instead of `target`; `target` and ".damaged" unless given. */
+  /** The file that gets the copy of a damaged store, and is replaced; a new name beside `target` unless given. */
   damaged?: string;
   /** Whether an existing `target` is replaced. */
   overwrites?: boolean;
-  /** Asked once no other process can make the same backup; `false` ends this one. */
-  isWanted?: () => Promise<boolean>;
   /** Bytes of the disk that must stay free. */
   reserve: number;
+  /** Receives the file in which the copy is made. */
+  onTemporary?: (path: string) => void;
   onPages?: OnPages;
-}
-
-/** Returns the name under which a backup is made unless its options name another. */
-export function temporaryNameOf(target: string): string {
-  return `${target}.part`;
 }
 
 /**
@@ -52,39 +57,32 @@ export class Backup {
   /**
    * Makes the backup.
    *
-   * @returns Its size in bytes; `undefined` if it was stopped or is not wanted any more, and then no file is left.
+   * @returns Its size in bytes; `undefined` if it was stopped, and then no file is left.
    * @throws {DamagedBackup} if the store is damaged: the copy is under its other name.
    * @throws {CannotBackUp} for any other failure: no file is left.
-   * @throws {BackupInProgress} if another process makes a backup under the same temporary name.
    */
   async run(): Promise<number | undefined> {
-    const { target, temporary = temporaryNameOf(target), overwrites = false } = this.#options;
+    const { source, target, damaged, overwrites = false } = this.#options;
     try {
-      if (!overwrites) await requireAbsent(target);
+      await requireTarget(target, source, overwrites);
+      using copy = await TemporaryFile.create(target);
+      this.#options.onTemporary?.(copy.path);
       await this.#requireSpace();
-      using claimed = await TemporaryFile.claim(temporary);
-      if (claimed === undefined) {
-        throw new BackupInProgress(`Another backup is being made: ${temporary}`);
+      const damage = await this.#copyTo(copy.path);
+      if (damage === undefined) return undefined;
+      await packFiles(dirname(source), copy.path);
+      await syncFile(copy.path);
+      if (damage.length > 0) {
+        const path = damaged ?? await freeName(`${target}.damaged`);
+        await requireTarget(path, source, damaged !== undefined);
+        await copy.rename(path, { replaces: damaged !== undefined });
+        throw new DamagedBackup(path, damage);
       }
-      try {
-        if (await this.#options.isWanted?.() === false) return undefined;
-        const damage = await this.#copyTo(temporary);
-        if (damage === undefined) return undefined;
-        await packFiles(dirname(this.#options.source), temporary);
-        await syncFile(temporary);
-        if (damage.length > 0) {
-          const { damaged = `${target}.damaged` } = this.#options;
-          await claimed.rename(damaged);
-          throw new DamagedBackup(damaged, damage);
-        }
-        if (!overwrites) await requireAbsent(target);
-        await claimed.rename(target);
-        return await fileSize(target);
-      } finally {
-        claimed.remove();
-      }
+      await requireTarget(target, source, overwrites);
+      await copy.rename(target, { replaces: overwrites });
+      return await fileSize(target);
     } catch (error) {
-      if (error instanceof CannotBackUp || error instanceof BackupInProgress) throw error;
+      if (error instanceof CannotBackUp) throw error;
       const reason = failureReason(error);
       throw new CannotBackUp(`Cannot make the backup ${target}: ${reason}`, { cause: error });
     }
@@ -128,10 +126,56 @@ export class Backup {
   }
 }
 
-/** @throws {CannotBackUp} if the file exists. */
-async function requireAbsent(path: string): Promise<void> {
-  if (!await exists(path)) return;
-  throw new CannotBackUp(
-    `${path} already exists: choose another name, or replace it with --force`,
+/**
+ * Checks that a backup under this name destroys nothing, whatever links are on its path.
+ *
+ * @throws {CannotBackUp} if it would replace the store, a file of its folder, or without `overwrites` any other; if it is
+ * no regular file; or if SQLite has files beside it, whose content would become part of the backup.
+ */
+async function requireTarget(target: string, source: string, overwrites: boolean): Promise<void> {
+  const refuse = (problem: string): never => {
+    throw new CannotBackUp(`Cannot create the backup ${target}: ${problem}`);
+  };
+  const folder = await Deno.realPath(dirname(target)).catch((error: unknown): never => {
+    const reason = failureReason(error);
+    return refuse(`its folder cannot be used (${reason}). Create it, or choose another folder`);
+  });
+  const path = join(folder, basename(target));
+  const store = await Deno.realPath(source);
+  if (isStoreName(path, store)) refuse("it is the store itself. Choose another file");
+  const found = await Deno.lstat(path).catch((error: unknown) => {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  });
+  if (found?.isSymlink) refuse("it is a symbolic link. Choose another file, or name the file itself");
+  if (/[\\/]$/.test(target) || found?.isFile === false) {
+    refuse("it is not a regular file. Choose another name");
+  }
+  if (found !== undefined && await isSameFile(path, store)) {
+    refuse("it is the store itself. Choose another file");
+  }
+  for (const companion of companionsOf(path)) {
+    if (!await exists(companion)) continue;
+    refuse(
+      `there is ${companion}, which would become part of it. Choose another name, or remove that ` +
+        "file if no program uses it",
+    );
+  }
+  if (found === undefined) return;
+  if (!overwrites) {
+    throw new CannotBackUp(
+      `${target} already exists: choose another name, or replace it with --force`,
+    );
+  }
+  const isInside = [dirname(store), await Deno.realPath(dirname(source))].some((data) =>
+    (folder + sep).startsWith(data + sep)
   );
+  if (isInside && !await isDatabase(path)) refuse("it belongs to the store. Choose another file");
+}
+
+/** Returns whether a name is that of the store's file, or of one that SQLite has beside it. */
+function isStoreName(path: string, store: string): boolean {
+  // Some file systems ignore case.
+  const [name, ...others] = [path, store, ...companionsOf(store)].map((it) => it.toLowerCase());
+  return others.some((other) => other === name);
 }

@@ -1,7 +1,7 @@
 import { basename } from "@std/path/basename";
 import { join } from "@std/path/join";
 import { MINUTE, SECOND } from "../../rules/units.ts";
-import { exists, makePrivate } from "../disk/durable_file.ts";
+import { companionsOf, exists, makePrivate } from "../disk/durable_file.ts";
 
 const BACKUP_NAME = /^kvdrive-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/;
 
@@ -39,12 +39,13 @@ export class BackupFolder {
     for (let time = now;; time += SECOND) {
       const name = new Date(time).toISOString().slice(0, 19).replaceAll(":", "-");
       const path = join(this.path, `kvdrive-${name}Z.db`);
-      if (!await exists(path)) return path;
+      const isUsed = await Promise.all([path, ...companionsOf(path)].map(exists));
+      if (!isUsed.includes(true)) return path;
     }
   }
 
-  /** The file under which each backup is made before it gets its name: one process at a time. */
-  get temporary(): string {
+  /** The lock of the process that makes a backup: one at a time. Earlier versions wrote their copies to it. */
+  get lock(): string {
     return join(this.path, "kvdrive-backup.part");
   }
 
@@ -96,7 +97,7 @@ export class BackupFolder {
  * Returns whether a file starts as a SQLite database does. That is enough: a backup gets its name only once it is
  * whole.
  */
-async function isDatabase(path: string): Promise<boolean> {
+export async function isDatabase(path: string): Promise<boolean> {
   try {
     using file = await Deno.open(path);
     const head = new Uint8Array(SQLITE_HEADER.length);

@@ -1,14 +1,8 @@
-import { HOUR, MINUTE, SECOND } from "../../rules/units.ts";
-import { type BackupInProgress, CannotBackUp } from "../engine/errors.ts";
+import { HOUR, SECOND } from "../../rules/units.ts";
+import { CannotBackUp } from "../engine/errors.ts";
 
 /** How many times the interval between two backups the newest one may be old. */
 const OVERDUE_FACTOR = 2;
-
-/**
- * Milliseconds after which another process's copy that does not grow counts as stuck; less if backups are made more
- * often.
- */
-const BLOCKED_TIME = 10 * MINUTE;
 
 /** Milliseconds between two log entries about a lasting problem. */
 const REMINDER_INTERVAL = HOUR;
@@ -35,15 +29,6 @@ interface Newest {
   seenAt: number;
 }
 
-/** A copy of another process that keeps this one from making a backup. */
-interface Blocker {
-  error: BackupInProgress;
-  /** Changes while the other process writes. */
-  progress: string;
-  /** Since when `progress` is the same, as `performance.now` counts. */
-  since: number;
-}
-
 /**
  * Tracks whether a server's backups are made in time. Ages are measured with the monotonic clock if this process made
  * the backup, so a wall clock that jumps raises no alarm.
@@ -56,7 +41,7 @@ export class BackupHealth {
   #newest: Newest | undefined;
   #failures = 0;
   #failure: string | undefined;
-  #blocker: Blocker | undefined;
+  #isBlocked = false;
   #remindedAt = -Infinity;
 
   /**
@@ -77,34 +62,22 @@ export class BackupHealth {
   recordSuccess(): void {
     this.#succeededAt = performance.now();
     this.#failure = undefined;
-    this.#blocker = undefined;
   }
 
   /** Records that a backup of this process failed. */
   recordFailure(error: unknown): void {
     this.#failures++;
     this.#failure = error instanceof Error ? error.message : String(error);
-    this.#blocker = undefined;
   }
 
-  /**
-   * Records that another process has claimed the backup.
-   *
-   * @param progress A text that changes while the other process writes.
-   */
-  recordBlocked(error: BackupInProgress, progress: string): void {
-    if (this.#blocker?.progress === progress) return;
-    this.#blocker = { error, progress, since: performance.now() };
-  }
-
-  /** Records that no backup is due, so that nothing is blocked. */
-  recordIdle(): void {
-    this.#blocker = undefined;
+  /** Records whether another process held the lock of the folder when a backup was due. */
+  recordBlocked(isBlocked: boolean): void {
+    this.#isBlocked = isBlocked;
   }
 
   status(): BackupStatus {
     const newest = this.#newest?.time;
-    const problem = this.#blockProblem ?? this.#failureProblem ?? this.#ageProblem;
+    const problem = this.#failureProblem ?? this.#ageProblem;
     return { every: this.#every, newest, failures: this.#failures, problem };
   }
 
@@ -113,7 +86,7 @@ export class BackupHealth {
    * among them: they are logged when they occur.
    */
   reminder(): CannotBackUp | undefined {
-    const problem = this.#blockProblem ?? this.#ageProblem;
+    const problem = this.#ageProblem;
     const now = performance.now();
     if (problem === undefined) this.#remindedAt = -Infinity;
     if (problem === undefined || now - this.#remindedAt < REMINDER_INTERVAL) return undefined;
@@ -121,19 +94,17 @@ export class BackupHealth {
     return new CannotBackUp(problem);
   }
 
-  get #blockProblem(): string | undefined {
-    if (this.#blocker === undefined) return undefined;
-    const lasted = performance.now() - this.#blocker.since;
-    if (lasted < Math.min(BLOCKED_TIME, this.#every)) return undefined;
-    const { message } = this.#blocker.error;
-    return `No backup can be made: another process holds the lock and writes nothing (${message})`;
-  }
-
   get #failureProblem(): string | undefined {
     return this.#failure === undefined ? undefined : `The last backup failed: ${this.#failure}`;
   }
 
   get #ageProblem(): string | undefined {
+    const problem = this.#sentenceOfAge;
+    const isBlocked = problem !== undefined && this.#isBlocked;
+    return isBlocked ? `${problem}: another process has the lock of the folder` : problem;
+  }
+
+  get #sentenceOfAge(): string | undefined {
     const now = performance.now();
     const sinceSuccess = now - (this.#succeededAt ?? this.#startedAt);
     if (this.#newest?.time === undefined) {

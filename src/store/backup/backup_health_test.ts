@@ -1,6 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { HOUR, MINUTE } from "../../rules/units.ts";
-import { BackupInProgress } from "../engine/errors.ts";
+import { HOUR } from "../../rules/units.ts";
 import { BackupHealth } from "./backup_health.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -67,25 +66,18 @@ Deno.test("A failure is counted, and is a problem until a backup succeeds", () =
   assertEquals([health.status().failures, health.status().problem], [2, undefined]);
 });
 
-Deno.test("Another process blocks backups only if it writes nothing for long", () => {
+Deno.test("A missing backup that another process prevents is reported with that reason", () => {
   withClock((pass) => {
     const health = new BackupHealth("/backups", HOUR);
-    const runs = new BackupInProgress("Another backup is being made: /backups/kvdrive-backup.part");
-    for (let size = 0; size < 30; size++) {
-      health.recordBlocked(runs, String(size));
-      assertEquals(health.status().problem, undefined);
-      pass(MINUTE);
-    }
-    for (let minutes = 0; minutes < 10; minutes++) {
-      health.recordBlocked(runs, "29");
-      pass(MINUTE);
-    }
-    assertMatch(health.status().problem ?? "", /another process holds the lock/);
-    assertMatch(health.reminder()?.message ?? "", /another process holds the lock/);
+    health.recordBlocked(true);
+    assertEquals(health.status().problem, undefined);
+    pass(2 * HOUR + 1);
+    assertMatch(health.status().problem ?? "", /no complete backup.*another process has the lock/);
+    assertMatch(health.reminder()?.message ?? "", /another process has the lock/);
     assertEquals(health.reminder(), undefined);
     pass(HOUR);
-    assertMatch(health.reminder()?.message ?? "", /another process holds the lock/);
-    health.recordIdle();
-    assertEquals(health.reminder(), undefined);
+    assertMatch(health.reminder()?.message ?? "", /another process has the lock/);
+    health.recordBlocked(false);
+    assertMatch(health.status().problem ?? "", /no complete backup in \/backups$/);
   });
 });

@@ -1,5 +1,6 @@
 import { MINUTE } from "../../rules/units.ts";
-import { BackupInProgress, DamagedBackup } from "../engine/errors.ts";
+import { FileLock } from "../disk/durable_file.ts";
+import { DamagedBackup } from "../engine/errors.ts";
 import { Backup } from "./backup.ts";
 import type { BackupFolder } from "./backup_folder.ts";
 import { BackupHealth, type BackupStatus } from "./backup_health.ts";
@@ -77,10 +78,6 @@ export class BackupSchedule {
     try {
       return await this.#makeIfDue();
     } catch (error) {
-      if (error instanceof BackupInProgress) {
-        this.#health.recordBlocked(error, await this.#progressOfOther());
-        return Math.min(every, CHECK_INTERVAL);
-      }
       onError(error);
       this.#health.recordFailure(error);
       // A damaged store stays damaged: copying it every ten minutes would only cost time.
@@ -95,12 +92,13 @@ export class BackupSchedule {
 
   async #makeIfDue(): Promise<number> {
     const left = await this.#timeLeft();
-    if (left > 0) {
-      this.#health.recordIdle();
-      return left;
-    }
+    if (left > 0) return left;
+    using lock = await FileLock.take(this.#options.folder.lock);
+    this.#health.recordBlocked(lock === undefined);
+    if (lock === undefined) return this.#options.every;
     const began = performance.now();
-    if (await this.#make()) {
+    // Another process may have made a backup just before.
+    if (await this.#timeLeft() <= 0 && await this.#make()) {
       this.#health.recordSuccess();
       this.#notBefore = began + this.#options.every;
     }
@@ -117,31 +115,14 @@ export class BackupSchedule {
     return Math.max(this.#notBefore - performance.now(), due);
   }
 
-  /** Returns `false` if the backup was stopped or another process made it first. */
+  /** Returns `false` if the backup was stopped. */
   async #make(): Promise<boolean> {
     const { source, folder, keep, reserve } = this.#options;
     const target = await folder.fileAt(Date.now());
-    this.#backup = new Backup({
-      source,
-      target,
-      temporary: folder.temporary,
-      damaged: folder.damaged,
-      // Another process may have made a backup just before this one claimed the name.
-      isWanted: async () => !this.#stopped && await this.#timeLeft() <= 0,
-      reserve,
-    });
+    this.#backup = new Backup({ source, target, damaged: folder.damaged, reserve });
+    if (this.#stopped) this.#backup.stop();
     if (await this.#backup.run() === undefined) return false;
     await folder.prune(keep, target);
     return true;
-  }
-
-  /** A text that changes while another process writes its copy. */
-  async #progressOfOther(): Promise<string> {
-    try {
-      const { size, mtime, ino } = await Deno.stat(this.#options.folder.temporary);
-      return `${ino} ${size} ${mtime?.getTime()}`;
-    } catch {
-      return "";
-    }
   }
 }

@@ -1,18 +1,19 @@
-import { dirname } from "@std/path/dirname";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes, MIB } from "../../rules/units.ts";
 import {
   companionsOf,
   exists,
   fileSize,
+  isSameFile,
   makePrivate,
-  removeIfExists,
+  realPathOf,
+  removeDatabase,
   syncFile,
-  syncFolder,
   TemporaryFile,
 } from "../disk/durable_file.ts";
-import { FolderLock } from "../disk/file_lock.ts";
+import { FolderLock, lockNow } from "../disk/file_lock.ts";
 import { restoreFiles, unpackFiles } from "../disk/kept_files.ts";
+import { setStoreAside, settleReplaced } from "../disk/replaced_store.ts";
 import { isLocked, withSqlite } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import { databasePath } from "../engine/database_file.ts";
@@ -29,17 +30,14 @@ export interface RestoreOptions {
   reserve: number;
   /** Receives the bytes copied so far, and the bytes in all. */
   onCopied?: (done: number, total: number) => void;
-  /** Receives the name under which the copy is made, once this process has claimed it. */
-  onClaimed?: (temporary: string) => void;
+  /** Receives the file in which the copy is made. */
+  onTemporary?: (path: string) => void;
   /** Checks the copy; throws if it must not become the store. */
   check: (path: string) => Promise<void>;
 }
 
 /** Bytes that are copied at once. */
 const COPY_BYTES = MIB;
-
-/** Follows the store's name in the name of a store that was replaced. */
-const REPLACED = ".replaced-";
 
 /** How long SQLite waits for another connection before the store counts as in use, in milliseconds. */
 const IN_USE_TIMEOUT = 500;
@@ -54,13 +52,30 @@ const IN_USE_TIMEOUT = 500;
 export async function restore(options: RestoreOptions): Promise<string | undefined> {
   const { folder, file } = options;
   try {
-    const size = await fileSize(file);
-    if (size === undefined) throw new CannotRestore(`There is no backup ${file}`);
+    if (!await exists(file)) throw new CannotRestore(`There is no backup ${file}`);
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     using lock = await FolderLock.take(folder, "exclusive");
     if (lock === undefined) throw inUse(folder);
-    await requireRestorable(options, size);
-    return await replaceStore(options);
+    const path = await realPathOf(databasePath(folder));
+    await settleReplaced(path);
+    using backup = await Deno.open(file, { read: true });
+    // It may be in the store's folder, and have the name of a temporary file.
+    await lockNow(backup, "shared");
+    using copy = await TemporaryFile.create(path);
+    options.onTemporary?.(copy.path);
+    await requireRestorable(path, options);
+    await copyInto(copy.path, backup, options);
+    await options.check(copy.path);
+    await restoreFiles(folder, unpackFiles(copy.path));
+    await syncFile(copy.path);
+    await prepareStore(path, folder);
+    let replaced: string | undefined;
+    try {
+      await copy.rename(path);
+    } finally {
+      replaced = await settleReplaced(path);
+    }
+    return replaced;
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
     const reason = failureReason(error);
@@ -70,15 +85,16 @@ export async function restore(options: RestoreOptions): Promise<string | undefin
 
 /** @throws {CannotRestore} if the file is no complete backup, the store must stay, or the disk has no room. */
 async function requireRestorable(
+  path: string,
   { file, folder, overwrites, reserve }: RestoreOptions,
-  size: number,
 ): Promise<void> {
-  const path = databasePath(folder);
-  const isStore = await exists(path) && await Deno.realPath(path) === await Deno.realPath(file);
-  if (isStore) throw new CannotRestore(`${file} is the store itself and no backup of it`);
-  if (await fileSize(`${file}-wal`)) {
+  if (await exists(path) && await isSameFile(path, file)) {
+    throw new CannotRestore(`${file} is the store itself and no backup of it`);
+  }
+  for (const log of [`${file}-wal`, `${file}-journal`]) {
+    if (!await fileSize(log)) continue;
     throw new CannotRestore(
-      `${file} is not complete without ${file}-wal, so it is no backup but a store: ` +
+      `${file} is not complete without ${log}, so it is no backup but a store: ` +
         "make a backup of it with kvdrive backup",
     );
   }
@@ -87,6 +103,7 @@ async function requireRestorable(
       `There is a store in ${folder}: --force restores the backup and keeps that store beside it`,
     );
   }
+  const size = await fileSize(file) ?? 0;
   const free = await freeBytesOf(folder)();
   if (free !== undefined && free - reserve < size) {
     throw new CannotRestore(
@@ -104,33 +121,16 @@ async function hasStore(path: string): Promise<boolean> {
   return false;
 }
 
-async function replaceStore(options: RestoreOptions): Promise<string | undefined> {
-  const path = databasePath(options.folder);
-  await removeSecondNames(path);
-  using copy = await TemporaryFile.claim(`${path}.restoring`);
-  if (copy === undefined) throw inUse(options.folder);
-  try {
-    options.onClaimed?.(copy.path);
-    await copyInto(copy.path, options);
-    await options.check(copy.path);
-    const files = unpackFiles(copy.path);
-    await syncFile(copy.path);
-    const replaced = await keepReplaced(path, options.folder);
-    await copy.rename(path);
-    await restoreFiles(options.folder, files);
-    return replaced;
-  } finally {
-    copy.remove();
-  }
-}
-
-async function copyInto(target: string, { file, onCopied }: RestoreOptions): Promise<void> {
-  using from = await Deno.open(file, { read: true });
+async function copyInto(
+  target: string,
+  backup: Deno.FsFile,
+  { onCopied }: RestoreOptions,
+): Promise<void> {
   using to = await Deno.open(target, { write: true });
-  const { size } = await from.stat();
+  const { size } = await backup.stat();
   const buffer = new Uint8Array(COPY_BYTES);
   let done = 0;
-  for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
+  for (let count = await backup.read(buffer); count !== null; count = await backup.read(buffer)) {
     let rest = buffer.subarray(0, count);
     while (rest.byteLength > 0) rest = rest.subarray(await to.write(rest));
     done += count;
@@ -139,38 +139,22 @@ async function copyInto(target: string, { file, onCopied }: RestoreOptions): Pro
   await to.sync();
 }
 
-/**
- * Gives the current store a second name, so that renaming the copy replaces it in one step, and removes its log: SQLite
- * would apply a log under the old name to the new store.
- *
- * @returns The second name; `undefined` if there was no store.
- */
-async function keepReplaced(path: string, folder: string): Promise<string | undefined> {
-  if (!await hasStore(path)) {
-    [path, ...companionsOf(path)].forEach(removeIfExists);
-    return undefined;
-  }
-  const isWhole = await exists(path) && mergeLog(path, folder);
-  await makePrivate([path, ...companionsOf(path)]);
-  const replaced = await freeName(path + REPLACED + timestamp());
+/** Makes the current store complete and sets it aside, so that another can take its name. */
+async function prepareStore(path: string, folder: string): Promise<void> {
+  // What is left of no store.
+  if (!await hasStore(path)) return removeDatabase(path);
   // A store that SQLite cannot read is kept with its log.
-  const endings = isWhole ? [""] : ["", "-wal", "-journal"];
-  for (const ending of endings) {
-    if (await exists(path + ending)) await addName(path + ending, replaced + ending);
-  }
-  await syncFolder(folder);
-  companionsOf(path).forEach(removeIfExists);
-  await syncFolder(folder);
-  return replaced;
+  if (await exists(path)) mergeLog(path, folder);
+  await makePrivate([path, ...companionsOf(path)]);
+  await setStoreAside(path);
 }
 
 /**
- * Merges the log into the store's file, which is complete without it then; returns `false` if SQLite cannot read the
- * file.
+ * Merges the log into the store's file, which is complete without it then, unless SQLite cannot read the file.
  *
  * @throws {CannotRestore} if another process has the store open.
  */
-function mergeLog(path: string, folder: string): boolean {
+function mergeLog(path: string, folder: string): void {
   try {
     withSqlite(path, (sqlite) => {
       sqlite.exec(`PRAGMA busy_timeout = ${IN_USE_TIMEOUT}`);
@@ -178,46 +162,10 @@ function mergeLog(path: string, folder: string): boolean {
       const mode = sqlite.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"];
       if (mode !== "delete") throw inUse(folder);
     });
-    return true;
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
     if (isLocked(error)) throw inUse(folder);
-    return false;
   }
-}
-
-/** Links a file under another name, or copies it where the file system has no links. */
-async function addName(from: string, to: string): Promise<void> {
-  try {
-    await Deno.link(from, to);
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) throw error;
-    await Deno.copyFile(from, to);
-    await syncFile(to);
-  }
-}
-
-/** Removes second names of the current store, which a restore leaves if it is interrupted in its last steps. */
-async function removeSecondNames(path: string): Promise<void> {
-  if (!await exists(path)) return;
-  const { ino, dev } = await Deno.stat(path);
-  const folder = dirname(path);
-  for await (const { name } of Deno.readDir(folder)) {
-    const other = `${folder}/${name}`;
-    if (!other.startsWith(path + REPLACED) || ino === null) continue;
-    const found = await Deno.stat(other);
-    if (found.ino === ino && found.dev === dev) removeIfExists(other);
-  }
-}
-
-async function freeName(wanted: string): Promise<string> {
-  let name = wanted;
-  for (let count = 2; await exists(name); count++) name = `${wanted}-${count}`;
-  return name;
-}
-
-function timestamp(): string {
-  return `${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}Z`;
 }
 
 function inUse(folder: string): CannotRestore {

@@ -4,7 +4,8 @@
  * @module
  */
 import { dirname } from "@std/path/dirname";
-import { tryLock } from "./file_lock.ts";
+import { join } from "@std/path/join";
+import { lockNow, tryLock } from "./file_lock.ts";
 
 /** Files with bytes of users: only the owner of the store reads and writes them. */
 export const PRIVATE_MODE = 0o600;
@@ -28,27 +29,17 @@ export async function syncFolder(path: string): Promise<void> {
   await folder.sync();
 }
 
-/**
- * Writes a file that only its owner can read. It replaces an existing one in one step, which survives a power loss.
- *
- * @throws {Error} if it cannot be written, or if another process writes it: nothing has changed.
- */
+/** Writes a file that only its owner can read. It replaces an existing one in one step, which survives a power loss. */
 export async function writePrivately(path: string, content: Uint8Array): Promise<void> {
-  using file = await TemporaryFile.claim(`${path}.part`);
-  if (file === undefined) throw new Error(`Another process writes ${path}`);
-  try {
-    await Deno.writeFile(file.path, content);
-    await syncFile(file.path);
-    await file.rename(path);
-  } finally {
-    file.remove();
-  }
+  using file = await TemporaryFile.create(path);
+  await Deno.writeFile(file.path, content);
+  await syncFile(file.path);
+  await file.rename(path);
 }
 
-/** Renames a file within its folder, so that the new name survives a power loss. */
-async function renameDurably(from: string, to: string): Promise<void> {
-  await Deno.rename(from, to);
-  await syncFolder(dirname(to));
+/** Returns the path of a file without symbolic links; the same path if there is no such file. */
+export async function realPathOf(path: string): Promise<string> {
+  return await exists(path) ? await Deno.realPath(path) : path;
 }
 
 /** Returns whether a file or folder exists. */
@@ -115,60 +106,99 @@ export async function makePrivate(paths: readonly string[]): Promise<string[]> {
   return failed;
 }
 
+/** Returns the first name that is free: the wanted one, or the same with a number. */
+export async function freeName(wanted: string): Promise<string> {
+  let name = wanted;
+  for (let count = 2; await exists(name); count++) name = `${wanted}-${count}`;
+  return name;
+}
+
+/** Returns whether two paths lead to the same file: symbolic and hard links are other names of it. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [mine, theirs] = [await Deno.stat(one), await Deno.stat(other)];
+  // Not every system has numbers of files.
+  if (mine.ino === null) return await Deno.realPath(one) === await Deno.realPath(other);
+  return mine.ino === theirs.ino && mine.dev === theirs.dev;
+}
+
+/** The names of temporary files. They cannot be guessed, so none is a file of another program. */
+const TEMPORARY_NAME = /^\.kvdrive-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+
 /**
- * A file under a name that this process has claimed, until it is disposed of. What a crashed process left there is
- * emptied and reused.
+ * A new private file beside the one that it becomes. Unless it is renamed, it is removed when it is disposed of. It is
+ * locked until then: what a crashed process left is removed when the next file is made in the folder.
  */
 export class TemporaryFile implements Disposable {
-  readonly path: string;
-  readonly #file: Deno.FsFile;
   #isRenamed = false;
 
-  private constructor(path: string, file: Deno.FsFile) {
-    this.path = path;
-    this.#file = file;
-  }
+  private constructor(readonly path: string, private readonly file: Deno.FsFile) {}
 
-  /** Claims a name; returns `undefined` if another process has claimed it. */
-  static async claim(path: string): Promise<TemporaryFile | undefined> {
+  /** @param target The file that it becomes. */
+  static async create(target: string): Promise<TemporaryFile> {
+    const folder = dirname(target);
+    for await (const { name } of Deno.readDir(folder)) {
+      if (!TEMPORARY_NAME.test(name)) continue;
+      await removeIfAbandoned(join(folder, name)).catch(ignoreForeign);
+    }
     while (true) {
-      const options = { read: true, write: true, create: true, mode: PRIVATE_MODE };
+      const path = join(folder, `.kvdrive-${crypto.randomUUID()}.tmp`);
+      const options = { read: true, write: true, createNew: true, mode: PRIVATE_MODE };
       const file = await Deno.open(path, options);
-      if (!await tryLock(file, "exclusive")) {
-        file.close();
-        return undefined;
-      }
-      if (await isStillAt(path, file)) {
-        await makePrivate([path]);
-        // The database goes first: a log without its database has no effect, a database with a foreign log is corrupt.
-        file.truncateSync(0);
-        companionsOf(path).forEach(removeIfExists);
+      // Another process may have found it before it was locked, and removes it.
+      if (await lockNow(file, "exclusive") !== false && await isAt(path, file)) {
         return new TemporaryFile(path, file);
       }
-      // The previous holder has renamed or removed the file that was opened here.
       file.close();
     }
   }
 
-  /** Gives the file its final name. The temporary name is free again. */
-  async rename(path: string): Promise<void> {
+  /**
+   * Gives the file its final name in the same folder.
+   *
+   * @param replaces Whether another file of that name is replaced.
+   * @throws {Deno.errors.AlreadyExists} if there is one that must not be replaced.
+   */
+  async rename(path: string, { replaces = true } = {}): Promise<void> {
     companionsOf(this.path).forEach(removeIfExists);
+    if (replaces) await Deno.rename(this.path, path);
+    else await renameIfFree(this.path, path);
     this.#isRenamed = true;
-    await renameDurably(this.path, path);
+    await syncFolder(dirname(path));
   }
 
-  /** Removes the file and its companions, unless it was renamed. */
-  remove(): void {
-    if (!this.#isRenamed) removeDatabase(this.path);
-  }
-
-  /** Releases the claim. The file stays unless `remove` was called. */
   [Symbol.dispose](): void {
-    this.#file.close();
+    if (!this.#isRenamed) removeDatabase(this.path);
+    this.file.close();
   }
 }
 
-async function isStillAt(path: string, file: Deno.FsFile): Promise<boolean> {
+/**
+ * A lock by the name of an empty file, which exists while it is held. Files with content are locked too, but are those
+ * of others: they stay as they are.
+ */
+export class FileLock implements Disposable {
+  private constructor(private readonly path: string, private readonly file: Deno.FsFile) {}
+
+  /** Takes the lock; returns `undefined` if another process holds it. */
+  static async take(path: string): Promise<FileLock | undefined> {
+    while (true) {
+      const file = await Deno.open(path, { read: true, write: true, create: true, mode: PRIVATE_MODE });
+      const isLocked = await tryLock(file, "exclusive");
+      if (isLocked && await isAt(path, file)) return new FileLock(path, file);
+      file.close();
+      if (!isLocked) return undefined;
+      // The previous holder has removed the file that was opened here.
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.file.statSync().size === 0) removeIfExists(this.path);
+    this.file.close();
+  }
+}
+
+/** Returns whether an open file is still the one at a path. */
+async function isAt(path: string, file: Deno.FsFile): Promise<boolean> {
   const mine = await file.stat();
   try {
     const there = await Deno.stat(path);
@@ -177,4 +207,39 @@ async function isStillAt(path: string, file: Deno.FsFile): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
+}
+
+/** Renames a file in one step, unless the name is in use. */
+async function renameIfFree(from: string, to: string): Promise<void> {
+  try {
+    await Deno.link(from, to);
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) throw error;
+    // The file system has no hard links.
+    if (await exists(to)) throw new Deno.errors.AlreadyExists(`${to} already exists`);
+    return await Deno.rename(from, to);
+  }
+  await Deno.remove(from);
+}
+
+/**
+ * Removes a file, and what SQLite has beside it, if no process has it locked.
+ *
+ * @returns `false` if it stays, or was removed by its own process.
+ */
+export async function removeIfAbandoned(path: string): Promise<boolean> {
+  try {
+    using file = await Deno.open(path, { read: true, write: true });
+    if (await lockNow(file, "exclusive") !== true) return false;
+    removeDatabase(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** Leaves the files of another user of the system to that user. */
+function ignoreForeign(error: unknown): void {
+  if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
 }

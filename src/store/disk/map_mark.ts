@@ -10,7 +10,7 @@
 import { basename } from "@std/path/basename";
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { PRIVATE_MODE } from "./durable_file.ts";
+import { PRIVATE_MODE, removeIfAbandoned } from "./durable_file.ts";
 import { lockNow } from "./file_lock.ts";
 
 /** Follows the name of the store's file in the name of a mark. */
@@ -77,17 +77,4 @@ async function removeAbandoned(path: string): Promise<boolean> {
     if (await removeIfAbandoned(join(dirname(path), name))) found = true;
   }
   return found;
-}
-
-async function removeIfAbandoned(mark: string): Promise<boolean> {
-  try {
-    using file = await Deno.open(mark, { write: true });
-    if (await lockNow(file, "exclusive") !== true) return false;
-    await Deno.remove(mark);
-    return true;
-  } catch (error) {
-    // Its process has removed it just now.
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }

@@ -15,11 +15,13 @@ import {
   isOutOfSpace,
   makePrivate,
   PRIVATE_MODE,
+  realPathOf,
 } from "../disk/durable_file.ts";
 import { FolderLock, type LockKind } from "../disk/file_lock.ts";
 import { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
-import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { MapMark } from "../disk/map_mark.ts";
+import { settleReplaced } from "../disk/replaced_store.ts";
+import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { WriteAheadLog } from "../disk/write_ahead_log.ts";
 import type { ReadMode } from "../reads/read_mode.ts";
 import type { KvReader } from "../reads/read_queue.ts";
@@ -86,6 +88,7 @@ async function openLocked(folder: string, kind: LockKind, reads: ReadMode): Prom
   const lock = await FolderLock.take(folder, kind);
   if (lock === undefined) throw new Error(kind === "shared" ? BEING_REPLACED : IN_USE);
   try {
+    await settleReplaced(await realPathOf(databasePath(folder)));
     const ballast = new Ballast(folder);
     while (await ballast.isDiskFull() && ballast.giveUp());
     const deadline = performance.now() + LOCKED_RETRY_TIME;

@@ -23,7 +23,7 @@
  * | The operator is told | that |
  * | --- | --- |
  * | `CannotOpenStore` | the data folder or the store cannot be used |
- * | `CannotBackUp`, `DamagedBackup`, `BackupInProgress`, `CannotRestore` | a backup or a restore failed |
+ * | `CannotBackUp`, `DamagedBackup`, `CannotRestore` | a backup or a restore failed |
  *
  * The message of every refusal and of everything for the operator is a sentence for a person.
  *
@@ -245,11 +245,6 @@ export class DamagedBackup extends CannotBackUp {
         `it is ${path}. ${listed}${more > 0 ? `. And ${more} more: see kvdrive verify` : ""}`,
     );
   }
-}
-
-/** Another process is making a backup in the same folder. */
-export class BackupInProgress extends Error {
-  override readonly name = "BackupInProgress";
 }
 
 /** A backup cannot be restored. */

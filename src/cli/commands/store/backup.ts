@@ -1,14 +1,12 @@
-import { dirname } from "@std/path/dirname";
-import { resolve } from "@std/path/resolve";
 import { failureReason } from "../../../rules/system_error.ts";
-import { Backup, temporaryNameOf } from "../../../store/backup/backup.ts";
+import { Backup } from "../../../store/backup/backup.ts";
 import { restore } from "../../../store/backup/restore.ts";
 import { removeDatabase } from "../../../store/disk/durable_file.ts";
 import { databasePath } from "../../../store/engine/database_file.ts";
 import { CannotRestore } from "../../../store/engine/errors.ts";
 import { countS3Keys, type S3KeyEntry, verifyStore } from "../../../store/verify/verify.ts";
 import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
-import { CommandError, printError } from "../../terminal/output.ts";
+import { printError } from "../../terminal/output.ts";
 import type { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural, printable } from "../../terminal/text.ts";
 import type { StoreCall } from "../store_call.ts";
@@ -22,25 +20,19 @@ export async function backUp(call: StoreCall): Promise<void> {
   await call.requireStore();
   const source = databasePath(call.data);
   const { name } = call.s3SecretKey;
-  if (resolve(target) === resolve(source)) {
-    throw new CommandError(`${target} is the store itself: choose another file`);
-  }
-  await requireFolder(target);
-  let isMine = false;
+  let temporary: string | undefined;
   using progress = call.taskProgress(() => {
-    if (isMine) removeDatabase(temporaryNameOf(target));
+    if (temporary !== undefined) removeDatabase(temporary);
   });
   const backup = new Backup({
     source,
     target,
     overwrites: call.has("force"),
     reserve: DEFAULT_DISK_RESERVE,
-    // From here on the temporary file is this backup's.
-    isWanted: () => Promise.resolve(isMine = true),
+    onTemporary: (path) => temporary = path,
     onPages: (done, total) => progress.show("Backup", done * PAGE_SIZE, total * PAGE_SIZE),
   });
   const size = await backup.run();
-  isMine = false;
   const s3Keys = await countS3Keys(source);
   progress.clear();
   const json = { file: target, size: size ?? null, ...(s3Keys > 0 && { s3_keys: s3Keys }) };
@@ -51,20 +43,6 @@ export async function backUp(call: StoreCall): Promise<void> {
       "without which they cannot be used: keep a copy of that in another place.",
     ]),
   ]);
-}
-
-/** @throws {CommandError} if the folder of the backup does not exist. */
-async function requireFolder(target: string): Promise<void> {
-  const folder = dirname(target);
-  let problem = `${folder} is not a folder. Choose a file in another folder`;
-  try {
-    if ((await Deno.stat(folder)).isDirectory) return;
-  } catch (error) {
-    problem = error instanceof Deno.errors.NotFound
-      ? `there is no folder ${folder}. Create it, or choose another folder`
-      : failureReason(error);
-  }
-  throw new CommandError(`Cannot create the backup ${target}: ${problem}`);
 }
 
 /** Problems of a backup that are listed. */
@@ -85,7 +63,7 @@ export async function replaceStore(call: StoreCall): Promise<void> {
     overwrites: call.has("force"),
     reserve: DEFAULT_DISK_RESERVE,
     onCopied: (done, total) => progress.show("Copy", done, total),
-    onClaimed: (path) => temporary = path,
+    onTemporary: (path) => temporary = path,
     check: async (path) => {
       s3Keys = await check(path, call, progress);
     },
