@@ -63,7 +63,9 @@ export class ZipTarget implements ExportTarget {
       throw new ClientError(`The archive ${path} exists: choose another name, or add --force`);
     }
     if (start !== undefined && !["", "PK"].includes(start)) {
-      throw new ClientError(`${path} is no zip archive, so it is not replaced: choose another name`);
+      throw new ClientError(
+        `${path} is no zip archive, so it is not replaced: choose another name`,
+      );
     }
     await requireOwn(path);
     try {
@@ -182,10 +184,14 @@ function journalOf(path: string): string {
 /** @throws {ClientError} if another program's file has the name of an unfinished archive or of its journal. */
 async function requireOwn(path: string): Promise<void> {
   const header = new TextDecoder().decode(JOURNAL_HEADER);
-  const [file, journal] = [await startOf(partOf(path), 1), await startOf(journalOf(path), header.length)];
-  const other = journal && journal !== header ? journalOf(path) : file && !journal ? partOf(path) : "";
-  if (other === "") return;
-  throw new ClientError(`${other} is no unfinished export of kvdrive: rename or remove it`);
+  const journal = await startOf(journalOf(path), header.length) ?? "";
+  if (journal !== "" && journal !== header) throw notOwn(journalOf(path));
+  const file = await startOf(partOf(path), 1) ?? "";
+  if (file !== "" && journal === "") throw notOwn(partOf(path));
+}
+
+function notOwn(path: string): ClientError {
+  return new ClientError(`${path} is no unfinished export of kvdrive: rename or remove it`);
 }
 
 /** Returns the first bytes of a file as text; `undefined` if there is none. */

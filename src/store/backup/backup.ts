@@ -147,7 +147,9 @@ async function requireTarget(target: string, source: string, overwrites: boolean
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   });
-  if (found?.isSymlink) refuse("it is a symbolic link. Choose another file, or name the file itself");
+  if (found?.isSymlink) {
+    refuse("it is a symbolic link. Choose another file, or name the file itself");
+  }
   if (/[\\/]$/.test(target) || found?.isFile === false) {
     refuse("it is not a regular file. Choose another name");
   }

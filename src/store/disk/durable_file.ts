@@ -182,7 +182,12 @@ export class FileLock implements Disposable {
   /** Takes the lock; returns `undefined` if another process holds it. */
   static async take(path: string): Promise<FileLock | undefined> {
     while (true) {
-      const file = await Deno.open(path, { read: true, write: true, create: true, mode: PRIVATE_MODE });
+      const file = await Deno.open(path, {
+        read: true,
+        write: true,
+        create: true,
+        mode: PRIVATE_MODE,
+      });
       const isLocked = await tryLock(file, "exclusive");
       if (isLocked && await isAt(path, file)) return new FileLock(path, file);
       file.close();

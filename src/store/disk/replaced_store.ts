@@ -60,7 +60,9 @@ export async function settleReplaced(path: string): Promise<string | undefined> 
     const first = isReplaced ? path + REPLACED + time : path;
     // Renaming one name of a file to another does nothing, so the second one is removed.
     const isDouble = !isReplaced && companion === "" && await exists(path);
-    const move = isDouble ? Deno.remove(second) : Deno.rename(second + companion, first + companion);
+    const move = isDouble
+      ? Deno.remove(second)
+      : Deno.rename(second + companion, first + companion);
     await move.catch(ignoreMissing);
   }
   if (names.length > 0) await syncFolder(dirname(path));

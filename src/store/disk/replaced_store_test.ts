@@ -86,7 +86,9 @@ Deno.test("Stores that are replaced in the same second keep their own names", as
       await Deno.rename(`${folder}/new`, path);
       await settleReplaced(path);
     }
-    const kept = [...Deno.readDirSync(folder)].filter(({ name }) => /replaced-[^]*\d$|Z$/.test(name));
+    const kept = [...Deno.readDirSync(folder)].filter(({ name }) =>
+      /replaced-[^]*\d$|Z$/.test(name)
+    );
     assertEquals(kept.length, 3);
   });
 });
