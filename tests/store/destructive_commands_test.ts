@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { deleteFirst, editStore } from "../faults/support/edit_store.ts";
 import { ClientWorkspace } from "../support/cli/client.ts";
 import { Folder, namesIn } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
@@ -129,12 +130,7 @@ Deno.test("A restore leaves the backup that it is given as it is, whatever its n
 Deno.test("The copy of a damaged store replaces no other file.", async () => {
   await using stock = await makeStock();
   const commands = new StoreCommands(stock.at("data"));
-  {
-    using kv = await Deno.openKv(stock.at("data/kvdrive.db"));
-    for await (const { key } of kv.list({ prefix: ["content"] }, { limit: 1 })) {
-      await kv.delete(key);
-    }
-  }
+  await editStore(stock.at("data"), (kv) => deleteFirst(kv, "content"));
   await stock.write("copy.db.damaged", "mine");
   await commands.refused(1, /it is .*copy\.db\.damaged-2/, "backup", stock.at("copy.db"));
   assertEquals(await Deno.readTextFile(stock.at("copy.db.damaged")), "mine");
