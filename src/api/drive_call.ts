@@ -63,8 +63,14 @@ export const writeFailures: Failures = {
   StorageFull: "The disk is full, or the project's limit would be exceeded: nothing was stored.",
 };
 
+/** The error of an operation whose `Content-Type` is that of a file. */
+export const typeFailures: Failures = {
+  UnsupportedMediaType: "The body is `multipart/form-data`: nothing was stored.",
+};
+
 /** The errors of an operation that stores its body. */
 export const bodyFailures: Failures = {
+  ...typeFailures,
   BodyTimeout: "The body stopped coming, or came too slowly: nothing was stored.",
   TooLarge: `The body is larger than ${MAX_PAYLOAD} bytes.`,
   Unavailable:
@@ -180,9 +186,17 @@ export function placeOf({ project, drive, query, rights }: DriveCall): Place {
   return { project, drive, name };
 }
 
-/** The request's content type; `undefined` if it counts as absent. @throws {HttpError} 400 if it is too long. */
+/** What `curl -F` and forms of pages send. */
+const FORM = /^multipart\/form-data\b/i;
+
+/**
+ * The content type that a request gives its file; `undefined` if it counts as absent.
+ *
+ * @throws {HttpError} 400 if it is too long, 415 if the body is a form with the file in it.
+ */
 export function typeOf({ request }: DriveCall): string | undefined {
   const type = namedContentType(request.headers.get("content-type"));
+  if (type !== undefined && FORM.test(type)) throw errors.fileInForm();
   if (type !== undefined && type.length > MAX_CONTENT_TYPE) {
     throw errors.badContentType(MAX_CONTENT_TYPE);
   }

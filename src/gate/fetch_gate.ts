@@ -281,7 +281,7 @@ async function readText(request: Request, limit: number): Promise<string> {
   let size = 0;
   for await (const piece of request.body ?? []) {
     size += piece.byteLength;
-    if (size > limit) throw errors.signInTooLarge(limit);
+    if (size > limit) throw errors.fieldsTooLarge(limit);
     text += decoder.decode(piece, { stream: true });
   }
   return text;

@@ -217,7 +217,7 @@ export class GateConnection {
     for (;;) {
       const piece = body.take();
       context.received = size += piece.length;
-      if (size > limit) throw errors.signInTooLarge(limit);
+      if (size > limit) throw errors.fieldsTooLarge(limit);
       text += decoder.decode(piece, { stream: true });
       if (body.isDone) return text;
       const hasMore = await Promise.race([this.#client.connection.reader.fill(), late]);

@@ -115,10 +115,6 @@ export const errors = {
   badCopy: badRequest,
   sameFile: (name: string) =>
     badRequest(`Source and target are the same file ${quote(name)}: choose another name or drive`),
-  badSelection: (
-    problem =
-      'it has no name and no prefix: send "names" like ["a.txt"], or "prefixes" like ["trip/"]',
-  ) => badRequest(`The selection of files cannot be used: ${problem}`),
   archiveTooLarge: (limit: string) =>
     badRequest(`The archive would have more than ${limit}: ask for several smaller ones`),
   badParts: badRequest,
@@ -266,15 +262,18 @@ export const errors = {
       "The file is not in the state that the conditional headers require: nothing was changed",
     ),
 
-  // 413 Content Too Large, 416 Range Not Satisfiable, 429 Too Many Requests
+  // 413 Content Too Large, 415 Unsupported Media Type, 416 Range Not Satisfiable, 429 Too Many Requests
   payloadTooLarge: (limit = MAX_PAYLOAD) =>
     tooLarge(
       `The body is larger than ${limit} bytes: send larger files in parts, see POST …/uploads`,
     ),
-  jsonTooLarge: (limit: number) =>
+  fieldsTooLarge: (limit: number) =>
     tooLarge(`The body is larger than ${limit} bytes: send the fields alone, or fewer items`),
-  signInTooLarge: (limit: number) =>
-    tooLarge(`The form has more than ${limit} bytes: send the fields of the page alone`),
+  fileInForm: () =>
+    new HttpError(
+      415,
+      "The body is a form (multipart/form-data): send the bytes themselves, such as with curl -X POST --data-binary @FILE or -T FILE",
+    ),
   rangeNotSatisfiable: (size: number) =>
     new HttpError(
       416,

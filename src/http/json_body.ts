@@ -36,7 +36,7 @@ interface JsonLimits extends BodyLimits {
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   const expected = expectedDigest(request.headers);
   const pace = limits.pace ?? { grace: Math.max(JSON_BODY_TIME, limits.idle) };
-  const bytes = await gather(request, { tooLarge: errors.jsonTooLarge, ...limits, pace });
+  const bytes = await gather(request, { tooLarge: errors.fieldsTooLarge, ...limits, pace });
   assertDigest(expected, createHash("sha256").update(bytes).digest("base64"));
   if (bytes.byteLength === 0) return undefined;
   const problem = jsonLimitProblem(bytes);

@@ -273,6 +273,10 @@ export const responses = {
     "The body is too large.",
     "The body is larger than 10485760 bytes: send larger files in parts, see POST …/uploads",
   ),
+  UnsupportedMediaType: failure(
+    "The body is a form: nothing was stored.",
+    "The body is a form (multipart/form-data): send the bytes themselves, such as with curl -X POST --data-binary @FILE or -T FILE",
+  ),
   RangeNotSatisfiable: failure(
     "The range lies outside the file.",
     "The Range header asks for bytes that a file of 26 bytes does not have",
@@ -317,6 +321,7 @@ export const STATUS_OF: Readonly<Record<ErrorName, number>> = {
   Conflict: 409,
   PreconditionFailed: 412,
   TooLarge: 413,
+  UnsupportedMediaType: 415,
   RangeNotSatisfiable: 416,
   TooManyWrongKeys: 429,
   HeadTooLarge: 431,

@@ -8,19 +8,18 @@ export const MAX_CONTENT_TYPE = 255;
 /** "When it cannot be derived, it defaults to `application/octet-stream`." */
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
-/** "a client library's filler, no registered type" (wire contract): it counts as absent. */
-const FILLER = "binary/octet-stream";
+/** Types that clients send when their user names none: a client library of Deta, and curl. They count as absent. */
+const FILLERS = /^(?:binary\/octet-stream|application\/x-www-form-urlencoded)$/i;
 
 /** Characters of a refused content type that a message quotes. */
 const MAX_QUOTED = 100;
 
 /**
- * Returns the content type in a request's header; `undefined` if it is absent, empty, or the filler of a client
- * library.
+ * Returns the content type in a request's header; `undefined` if it is absent, empty, or the filler of a client.
  */
 export function namedContentType(header: string | null): string | undefined {
   const type = header?.trim() ?? "";
-  return type === "" || type.toLowerCase() === FILLER ? undefined : type;
+  return type === "" || FILLERS.test(type) ? undefined : type;
 }
 
 /**

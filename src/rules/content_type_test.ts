@@ -44,7 +44,16 @@ Deno.test("A named content type is kept unchanged", () => {
 });
 
 Deno.test("An absent type, an empty one and a client library's filler count as none", () => {
-  for (const none of [null, "", "  ", "binary/octet-stream", " Binary/Octet-Stream "]) {
+  for (
+    const none of [
+      null,
+      "",
+      "  ",
+      "binary/octet-stream",
+      " Binary/Octet-Stream ",
+      "application/x-www-form-urlencoded",
+    ]
+  ) {
     assertEquals(namedContentType(none), undefined, `${none}`);
   }
   assertEquals(namedContentType("application/octet-stream"), "application/octet-stream");

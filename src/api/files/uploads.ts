@@ -10,7 +10,7 @@ import { MAX_LIST } from "../../rules/names.ts";
 import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
-import { driveEndpoint, placeOf, typeOf, writeFailures } from "../drive_call.ts";
+import { driveEndpoint, placeOf, typeFailures, typeOf, writeFailures } from "../drive_call.ts";
 import { attributesJson, attributesOf, deadlineJson } from "./attributes.ts";
 
 /** The fields of an upload in every response. */
@@ -51,6 +51,7 @@ export const startUpload = driveEndpoint({
   },
   failures: {
     ...writeFailures,
+    ...typeFailures,
     BadRequest:
       "The name is missing or invalid, `expires_in` or `mtime` is malformed, or the content type is too long.",
     Conflict:

@@ -132,7 +132,7 @@ async function create(routed: RoutedRequest, deps: Deps): Promise<Response> {
   const drive = fields.text("drive_name", driveNameProblem);
   if (!caller.isAdministrator && caller.project !== project) throw errors.wrongProject();
   if (prefixes.length > MAX_TICKET_PREFIXES) {
-    throw errors.badSelection(`"prefixes" has more than ${MAX_TICKET_PREFIXES} items`);
+    throw errors.badField("prefixes", `has more than ${MAX_TICKET_PREFIXES} items`);
   }
   rights.requireDrive(drive);
   for (const name of names) rights.requireName(name);
@@ -141,7 +141,7 @@ async function create(routed: RoutedRequest, deps: Deps): Promise<Response> {
   const owner = caller.isAdministrator ? { hash } : { hash, project };
   const wanted = { owner, project, drive, names, prefixes, session: session?.hash };
   const made = await store.tickets.create(wanted);
-  if (made === undefined) throw errors.badSelection("all names are too long together: send fewer");
+  if (made === undefined) throw errors.badField("names", "is too long in all: send fewer names");
   const url = `/dashboard/download/${made.token}`;
   return json(201, { url, expires: isoSeconds(made.expires) });
 }

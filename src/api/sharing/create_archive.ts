@@ -111,7 +111,9 @@ export async function selectionOf(
   const [names = [], prefixes = []] = SELECTING.map((field) =>
     fields.texts(field, MAX_SELECTED, { min: 0 }) ?? []
   );
-  if (names.length + prefixes.length === 0) throw errors.badSelection();
+  if (names.length + prefixes.length === 0) {
+    throw errors.badObject(SELECTING, 'it has no name like "a.txt", and no prefix like "trip/"');
+  }
   const problem = names.map(fileNameProblem).find((one) => one !== undefined);
   if (problem !== undefined) throw errors.badFileName(problem);
   return { names, prefixes, fields };

@@ -55,7 +55,7 @@ export async function unlock(routed: RoutedRequest, link: OpenLink, deps: Deps):
   if (type !== FORM_TYPE) throw errors.badPasswordForm();
   const pieces: Uint8Array[] = [];
   const limits = { limit: MAX_FORM, idle: deps.idleTimeout, pace: { grace: FORM_TIME }, context };
-  const tooLarge = errors.signInTooLarge;
+  const tooLarge = errors.fieldsTooLarge;
   for await (const piece of readBody(request, { ...limits, tooLarge })) pieces.push(piece);
   const password = new URLSearchParams(Buffer.concat(pieces).toString()).get("password");
   if (password === null) throw errors.badPasswordForm();

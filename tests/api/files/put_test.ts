@@ -92,7 +92,25 @@ const CONTENT_TYPES: { sent: string | null; name: string; stored: string }[] = [
   { sent: "", name: "file", stored: "application/octet-stream" },
   { sent: "binary/octet-stream", name: "a.png", stored: "image/png" },
   { sent: "binary/octet-stream", name: "file", stored: "application/octet-stream" },
+  // What `curl --data-binary` sends.
+  { sent: "application/x-www-form-urlencoded", name: "a.png", stored: "image/png" },
+  { sent: "Application/X-WWW-Form-Urlencoded", name: "file", stored: "application/octet-stream" },
 ];
+
+// What `curl -F` sends.
+addCases(
+  test,
+  ["/files?name=a", "/uploads?name=a", "/uploads/unknown/parts?name=a&part=1"].map((path) => ({
+    name: `A form at ${path} is refused, with what would be right.`,
+    method: "POST",
+    path,
+    headers: { "Content-Type": "multipart/form-data; boundary=x" },
+    body: '--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nmeow\r\n--x--\r\n',
+    status: 415,
+    contains: ["send the bytes themselves", "--data-binary @FILE", "-T FILE"],
+  })),
+  (drive) => drive.put("a", "earlier"),
+);
 
 for (const { sent, name, stored } of CONTENT_TYPES) {
   const what = sent === null ? "no content type" : `the content type "${sent}"`;

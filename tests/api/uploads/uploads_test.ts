@@ -202,11 +202,16 @@ test("Of two uploads of one name, the one completed last is the file.", async (d
   assertEquals(await drive.usage(), { files: 1, bytes: 10 });
 });
 
+/** What `curl --data-binary` sends if it is given no type. */
+const CURLS = "application/x-www-form-urlencoded";
+
 const TYPES: { init?: string; parts?: string[]; name: string; stored: string }[] = [
   { init: "image/png", parts: ["image/gif"], name: "a.txt", stored: "image/png" },
   { parts: ["image/gif"], name: "a.txt", stored: "image/gif" },
   { parts: ["binary/octet-stream"], name: "a.txt", stored: "text/plain" },
   { init: "binary/octet-stream", parts: ["image/gif"], name: "a.txt", stored: "image/gif" },
+  { init: CURLS, parts: ["image/gif"], name: "a.txt", stored: "image/gif" },
+  { parts: [CURLS], name: "a.txt", stored: "text/plain" },
   { init: "", parts: ["image/gif"], name: "a.txt", stored: "image/gif" },
   { name: "a.txt", stored: "text/plain" },
   { name: "file", stored: "application/octet-stream" },
