@@ -2,11 +2,12 @@ import { HttpError, toHttpError } from "../http/http_error.ts";
 import { RightMissing } from "../rules/rights.ts";
 import {
   BeingDeleted,
+  NoSuchDrive,
   NoSuchProject,
   TooManyOpenUploads,
   UploadRefused,
 } from "../store/engine/errors.ts";
-import { type S3Code, S3Error } from "./s3_error.ts";
+import { type S3Code, S3Error, s3Errors } from "./s3_error.ts";
 
 /** The codes for errors of the HTTP layer and the store, by their status. */
 const CODES: Readonly<Record<number, S3Code>> = {
@@ -35,6 +36,7 @@ export function toS3Error(error: unknown): S3Error {
   if (error instanceof NoSuchProject) {
     return new S3Error("InvalidAccessKeyId", "The access key was revoked");
   }
+  if (error instanceof NoSuchDrive) return s3Errors.noSuchBucket(error.drive);
   if (error instanceof UploadRefused) {
     return error.problem === "parts"
       ? new S3Error("InvalidPart", error.message)

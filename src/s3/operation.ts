@@ -2,6 +2,7 @@ import type { RequestKind } from "../http/request_context.ts";
 import type { Query } from "../http/request_target.ts";
 import type { Permission } from "../rules/rights.ts";
 import type { S3Call, S3Deps } from "./s3_call.ts";
+import { S3Error } from "./s3_error.ts";
 
 /** What a request is about: all buckets, a bucket, or an object. */
 export type Level = "service" | "bucket" | "object";
@@ -12,7 +13,7 @@ export interface Operation {
   name: string;
   method: string;
   level: Level;
-  /** A parameter that selects it, such as `uploads`; absent for the operation of a plain request. */
+  /** The sub-resource that selects it: a parameter such as `uploads`. Absent for the bucket or object itself. */
   parameter?: string;
   /** A header that selects it. */
   header?: string;
@@ -37,36 +38,69 @@ interface Selecting {
   headers: Headers;
 }
 
+/** Sub-resources that Amazon or others have, and this server with no method. */
+const FOREIGN = [
+  ...["append", "annotation", "annotations", "metadataInventoryTable", "metadataJournalTable"],
+  ...["object-lambda", "replication-metrics"],
+];
+
 /**
- * Returns the operation of a request: of those that match, the one with the most selectors. `HEAD` without
- * an operation of its own is answered like `GET`.
+ * The operations, by what selects them: the method, whether a request is about a bucket or an object, and the
+ * sub-resource. A request that names a sub-resource is about that and never about the bucket or the object itself:
+ * `DELETE /bucket/key?restore` must not delete the object.
  */
-export function findOperation(
-  operations: readonly Operation[],
-  request: Selecting,
-): Operation | undefined {
-  const exact = mostSelective(operations, request, request.method);
-  return exact === undefined && request.method === "HEAD"
-    ? mostSelective(operations, request, "GET")
-    : exact;
-}
+export class OperationTable {
+  readonly #operations: ReadonlyMap<string, Operation[]>;
+  readonly #subresources: ReadonlySet<string>;
 
-function mostSelective(
-  operations: readonly Operation[],
-  { level, query, headers }: Selecting,
-  method: string,
-): Operation | undefined {
-  let best: Operation | undefined;
-  for (const operation of operations) {
-    if (operation.method !== method || operation.level !== level) continue;
-    const { parameter, header } = operation;
-    if (parameter !== undefined && query.all(parameter).length === 0) continue;
-    if (header !== undefined && !headers.has(header)) continue;
-    if (best === undefined || selectors(operation) > selectors(best)) best = operation;
+  constructor(operations: readonly Operation[]) {
+    this.#operations = Map.groupBy(
+      operations,
+      ({ method, level, parameter }) => rowOf(method, level, parameter),
+    );
+    this.#subresources = new Set([
+      ...FOREIGN,
+      ...operations.flatMap(({ parameter }) => parameter ?? []),
+    ]);
   }
-  return best;
+
+  /** The names of the sub-resources in a query. */
+  subresourcesIn(query: Query): string[] {
+    return [...query.names()].filter((name) => this.#subresources.has(name));
+  }
+
+  /**
+   * Returns the operation of a request: of several the one that a header selects. `HEAD` without an operation of its own
+   * is answered like `GET`. `undefined` if there is none, or the request names several sub-resources.
+   */
+  find({ method, level, query, headers }: Selecting): Operation | undefined {
+    const [subresource, ...others] = this.subresourcesIn(query);
+    if (others.length > 0) return undefined;
+    const of = (method: string) => {
+      const row = this.#operations.get(rowOf(method, level, subresource)) ?? [];
+      return row.find(({ header }) => header !== undefined && headers.has(header)) ??
+        row.find(({ header }) => header === undefined);
+    };
+    return of(method) ?? (method === "HEAD" ? of("GET") : undefined);
+  }
+
+  /** The error of a request without an operation. */
+  refusal(request: Selecting): S3Error {
+    const { method, level, query } = request;
+    const allowed = METHODS.filter((other) => this.find({ ...request, method: other }));
+    const [subresource] = this.subresourcesIn(query);
+    return new S3Error(
+      "MethodNotAllowed",
+      `The method ${method} is not allowed here: see Allow for others`,
+      { Method: method, ResourceType: subresource ?? level },
+      undefined,
+      { Allow: allowed.join(", ") },
+    );
+  }
 }
 
-function selectors({ parameter, header }: Operation): number {
-  return Number(parameter !== undefined) + Number(header !== undefined);
+const METHODS = ["GET", "HEAD", "PUT", "POST", "DELETE"];
+
+function rowOf(method: string, level: Level, subresource: string | undefined): string {
+  return `${method} ${level} ${subresource ?? ""}`;
 }

@@ -29,12 +29,12 @@ export function parseAddress(
   const ofHost = bucketOfHost(host ?? "", domain);
   const rest = path.slice(1);
   if (ofHost !== undefined) {
-    return { bucket: checkedBucket(ofHost), key: checkedKey(decode(rest)), path, query };
+    return { bucket: checkedBucket(ofHost, true), key: checkedKey(decode(rest)), path, query };
   }
   const slash = rest.indexOf("/");
   const bucket = decode(slash === -1 ? rest : rest.slice(0, slash));
   const key = slash === -1 ? "" : decode(rest.slice(slash + 1));
-  return { bucket: checkedBucket(bucket), key: checkedKey(key), path, query };
+  return { bucket: checkedBucket(bucket, rest !== ""), key: checkedKey(key), path, query };
 }
 
 function splitUrl(url: string): { path: string; query: string } {
@@ -63,8 +63,9 @@ function decode(text: string): string {
   }
 }
 
-function checkedBucket(bucket: string): string {
-  const problem = bucket === "" ? undefined : driveNameProblem(bucket);
+/** @param isRequired Whether the request names a bucket at all. */
+function checkedBucket(bucket: string, isRequired: boolean): string {
+  const problem = isRequired ? driveNameProblem(bucket) : undefined;
   if (problem === undefined) return bucket;
   throw new S3Error("InvalidBucketName", `The bucket name ${problem}`, { BucketName: bucket });
 }

@@ -33,7 +33,11 @@ Deno.test("Malformed encodings, bucket names and long keys are refused", () => {
     assertThrows(() => parseAddress(url, "h", undefined), S3Error).code;
   assertEquals(codeOf("http://h/photos/%zz"), "InvalidURI");
   assertEquals(codeOf("http://h/photos/%ff"), "InvalidURI");
-  assertEquals(codeOf("http://h/%20/a"), "InvalidBucketName");
+  for (const path of ["%20/a", "/photos/a", "/", "/?acl"]) {
+    assertEquals(codeOf(`http://h/${path}`), "InvalidBucketName", path);
+  }
+  const nameless = () => parseAddress("http://h/a", `.${DOMAIN}`, DOMAIN);
+  assertEquals(assertThrows(nameless, S3Error).code, "InvalidBucketName");
   assertEquals(codeOf("http://h/a%2Fb/c"), "InvalidBucketName");
   assertEquals(codeOf(`http://h/photos/${"a".repeat(1025)}`), "KeyTooLongError");
 });

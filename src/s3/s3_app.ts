@@ -9,7 +9,7 @@ import { verifySignature } from "./auth/signature.ts";
 import { SigningKeys } from "./auth/signing_key.ts";
 import { authenticate, type RoutedRequest } from "./authenticate.ts";
 import { toS3Error } from "./error_mapping.ts";
-import { findOperation, levelOf, type Operation } from "./operation.ts";
+import { levelOf, type Operation, OperationTable } from "./operation.ts";
 import { bucketOperations } from "./operations/buckets.ts";
 import { configurationOperations } from "./operations/configuration.ts";
 import { copyOperations } from "./operations/copy_object.ts";
@@ -22,7 +22,6 @@ import { writeOperations } from "./operations/put_object.ts";
 import { parseAddress } from "./request_address.ts";
 import { requestHeaders } from "./request_headers.ts";
 import type { S3Deps } from "./s3_call.ts";
-import { S3Error } from "./s3_error.ts";
 import { errorResponse } from "./s3_response.ts";
 import { completeOperations } from "./uploads/complete_upload.ts";
 import { uploadListOperations } from "./uploads/list_uploads.ts";
@@ -44,6 +43,8 @@ export const operations: readonly Operation[] = [
   ...uploadListOperations,
   ...configurationOperations,
 ];
+
+const table = new OperationTable(operations);
 
 /** Methods that browsers may use. */
 const METHODS = "GET, HEAD, PUT, POST, DELETE, OPTIONS";
@@ -113,12 +114,13 @@ async function dispatch(
   const headers = requestHeaders(request.headers, query);
   const routed: RoutedRequest = { ...incoming, headers, address, query };
   const level = levelOf(address);
-  if (level === "bucket" && isForm(request)) {
+  if (level === "bucket" && isForm(request) && table.subresourcesIn(query).length === 0) {
     deps.observer.route(context, "S3 PostObject", "upload");
     if (deps.isDraining()) throw errors.shuttingDown();
     return await postObject(routed, deps, signingKeys);
   }
-  const operation = findOperation(operations, { method, level, query, headers });
+  const selecting = { method, level, query, headers };
+  const operation = table.find(selecting);
   deps.observer.route(context, `S3 ${operation?.name ?? "-"}`, operation?.kind ?? "other");
   if (deps.isDraining()) throw errors.shuttingDown();
   const raw = {
@@ -132,12 +134,7 @@ async function dispatch(
     deps,
     (lookup) => verifySignature(raw, lookup, Date.now(), signingKeys),
   );
-  if (operation === undefined) {
-    throw new S3Error("MethodNotAllowed", "There is no such operation", {
-      Method: method,
-      ResourceType: level,
-    });
-  }
+  if (operation === undefined) throw table.refusal(selecting);
   call.rights.require(...operation.permissions);
   if (level !== "service") call.rights.requireDrive(address.bucket);
   return await operation.handle(call, deps);

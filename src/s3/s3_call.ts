@@ -75,7 +75,7 @@ export function placeOf(
     throw new S3Error("InvalidArgument", `The key ${problem}`, { ArgumentName: "Key" });
   }
   rights.requireName(key);
-  return { project, drive: bucket, name: key };
+  return { project, drive: bucket, name: key, needsDrive: true };
 }
 
 /** @throws {S3Error} if the bucket of a request does not exist. */

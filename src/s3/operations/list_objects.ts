@@ -45,23 +45,12 @@ async function readPage(
   request: ListRequest,
 ): Promise<ListedPage> {
   const { project, bucket: drive, rights } = call;
-  const { delimiter, limit, after } = request;
-  const prefix = rights.visiblePrefix(request.prefix);
-  if (prefix === undefined || limit === 0) return { entries: [], more: false };
-  const asked = { project, drive, prefix, delimiter, after, limit };
-  const commonPrefix = delimiter === ""
-    ? undefined
-    : commonPrefixOf(prefix, request.prefix, delimiter);
-  if (commonPrefix === undefined) return cutPage(await store.listObjects(asked));
-  // Above the name prefix of the key, a list has only the common prefix that leads to it.
-  if (after === commonPrefix) return { entries: [], more: false };
-  const { entries } = await store.listObjects({ ...asked, delimiter: "", limit: 1 });
-  return { entries: entries.length === 0 ? [] : [{ commonPrefix }], more: false };
-}
-
-function commonPrefixOf(name: string, prefix: string, delimiter: string): string | undefined {
-  const at = name.indexOf(delimiter, prefix.length);
-  return at === -1 ? undefined : name.slice(0, at + delimiter.length);
+  const { prefix, delimiter, limit, after } = request;
+  const within = rights.visiblePrefix(prefix);
+  if (within === undefined || limit === 0) return { entries: [], more: false };
+  return cutPage(
+    await store.listObjects({ project, drive, prefix, within, delimiter, after, limit }),
+  );
 }
 
 function cutPage({ entries, more }: ListedPage): ListedPage {

@@ -12,7 +12,7 @@ import { checksumHeaders } from "../object_checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import { formPayload, MAX_FORM_OVERHEAD, readForm } from "../payload/post_form.ts";
 import { setHeader } from "../request_headers.ts";
-import { isFolder, MAX_OBJECT_BODY, placeOf, requireBucket, type S3Deps } from "../s3_call.ts";
+import { isFolder, MAX_OBJECT_BODY, placeOf, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
 import { putBody } from "./put_object.ts";
@@ -55,7 +55,6 @@ export async function postObject(
   }
   const headers = headersOf(fields);
   refuseUnsupported(headers);
-  await requireBucket(call, deps);
   const announced = announcedSize(request.headers, limit);
   const body = { ...formPayload(form, size), announced };
   const stored = await putBody(call, deps, { place, body, headers, condition: () => true });

@@ -9,11 +9,11 @@ import type { Operation } from "../operation.ts";
 import type { PayloadDigests } from "../payload/digests.ts";
 import type { Payload } from "../payload/payload.ts";
 import {
+  absentError,
   bodyOf,
   isFolder,
   MAX_OBJECT_BODY,
   placeOf,
-  requireBucket,
   type S3Call,
   type S3Deps,
   storeBody,
@@ -25,7 +25,6 @@ async function putObject(call: S3Call, deps: S3Deps): Promise<Response> {
   const { request, headers, key } = call;
   refuseUnsupported(headers);
   const place = placeOf(call, key);
-  await requireBucket(call, deps);
   const body = bodyOf(call, deps);
   const condition = writeCondition(request);
   await checkBeforeBody(call, deps, place, condition);
@@ -108,14 +107,12 @@ async function checkBeforeBody(
 }
 
 /** The error of a write whose condition does not hold: another one if `If-Match` is for an object that does not exist. */
-export async function refusedWrite(
-  { request: { headers }, key }: S3Call,
-  deps: S3Deps,
-  place: Place,
-): Promise<S3Error> {
-  if (!headers.has("if-match")) return s3Errors.preconditionFailed("If-None-Match");
+export async function refusedWrite(call: S3Call, deps: S3Deps, place: Place): Promise<S3Error> {
+  if (!call.request.headers.has("if-match")) return s3Errors.preconditionFailed("If-None-Match");
   const current = await currentValidators(deps, place);
-  return current === undefined ? s3Errors.noSuchKey(key) : s3Errors.preconditionFailed("If-Match");
+  return current === undefined
+    ? await absentError(call, deps)
+    : s3Errors.preconditionFailed("If-Match");
 }
 
 /** Returns what the conditions of a write are compared with; `undefined` if there is no such object or marker. */

@@ -25,7 +25,6 @@ const createUpload: Operation = {
     }
     const checksum = chosenChecksum(headers);
     const { type, object } = describeObject(headers, key);
-    await requireBucket(call, deps);
     using _reserved = await deps.store.reserveDisk(0);
     const id = await deps.store.uploads.start(place, type, {
       ttl: UPLOAD_TTL,

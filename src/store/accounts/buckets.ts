@@ -21,8 +21,7 @@ export class Buckets {
   /** Returns whether there is a drive with this name. It is one read. */
   async exists(project: string, drive: string): Promise<boolean> {
     if (await this.#cache.isHidden({ project, drive })) return false;
-    const [files] = await this.#db.reads.get<[Deno.KvU64]>([keys.usage(project, drive, "files")]);
-    return files.versionstamp !== null;
+    return await this.#cache.hasDrive({ project, drive });
   }
 
   /**

@@ -100,6 +100,15 @@ export class NoSuchProject extends Error {
   }
 }
 
+/** The drive does not exist, or not any more, and the write may not create it. */
+export class NoSuchDrive extends Error {
+  override readonly name = "NoSuchDrive";
+
+  constructor(readonly drive: string) {
+    super(`There is no drive ${JSON.stringify(drive)}`);
+  }
+}
+
 /** The application does not exist, or not any more. */
 export class NoSuchApp extends Error {
   override readonly name = "NoSuchApp";

@@ -1,8 +1,8 @@
 import type { Database } from "./database.ts";
-import { BeingDeleted, NoSuchProject } from "./errors.ts";
+import { BeingDeleted, NoSuchDrive, NoSuchProject } from "./errors.ts";
 import { keys } from "./keys.ts";
 import { type Operation, SharedCheck } from "./operation.ts";
-import type { ProjectRecord } from "./records.ts";
+import type { Place, ProjectRecord } from "./records.ts";
 import { TtlCache } from "./ttl_cache.ts";
 
 /** The record of a project, as every request needs it. */
@@ -62,9 +62,10 @@ export class ProjectCache {
    * @param begun The project when the write began: the write must not end in a later project with the same id.
    * @throws {NoSuchProject} if the project no longer exists.
    * @throws {BeingDeleted} if the drive is being deleted.
+   * @throws {NoSuchDrive} if the write needs the drive, and there is none.
    */
   async requireWritable(
-    { project, drive }: { project: string; drive: string },
+    { project, drive, needsDrive = false }: Pick<Place, "project" | "drive" | "needsDrive">,
     begun?: CachedProject,
   ): Promise<CachedProject> {
     const found = await this.find(project);
@@ -72,7 +73,15 @@ export class ProjectCache {
       throw new NoSuchProject(project);
     }
     if (found.deleting.includes(drive)) throw new BeingDeleted("drive", drive);
+    // Deleting a drive changes the project first. A drive that is there now is there while the project is unchanged.
+    if (needsDrive && !await this.hasDrive({ project, drive })) throw new NoSuchDrive(drive);
     return found;
+  }
+
+  /** Returns whether there is a drive with this name, which may be one that is being deleted. It is one read. */
+  async hasDrive({ project, drive }: { project: string; drive: string }): Promise<boolean> {
+    const [files] = await this.#db.reads.get<[Deno.KvU64]>([keys.usage(project, drive, "files")]);
+    return files.versionstamp !== null;
   }
 
   /** Returns a cached thing and its project, or `undefined` if one of them no longer exists. */

@@ -16,6 +16,8 @@ export interface Place {
   project: string;
   drive: string;
   name: string;
+  /** Whether writes fail if the drive does not exist, instead of creating it. */
+  needsDrive?: boolean;
 }
 
 /** Returns the name of a file for messages. */

@@ -28,6 +28,8 @@ export interface ObjectQuery {
   project: string;
   drive: string;
   prefix: string;
+  /** A longer prefix, if only names with this one are listed. Entries are grouped as without it. */
+  within?: string;
   /** Entries are grouped up to its first occurrence after the prefix; `undefined` or empty for no groups. */
   delimiter?: string | undefined;
   /** The page begins after this name, or after everything below this common prefix; empty for the first page. */
@@ -51,8 +53,8 @@ export interface ObjectPage {
 
 /** Returns a page of objects. It costs as much as its entries, however many names have a common prefix. */
 export async function listObjects(reader: KvReader, query: ObjectQuery): Promise<ObjectPage> {
-  const { project, drive, prefix, limit } = query;
-  const level: ListQuery = { project, drive, prefix, limit, last: "" };
+  const { project, drive, prefix, within = prefix, limit } = query;
+  const level: ListQuery = { project, drive, prefix: within, limit, last: "" };
   const start = startOf(query);
   const firstBatch = query.delimiter ? 1 : limit + 1;
   const toListed = (record: FileRecord) => listedFile(record, Date.now());
@@ -102,12 +104,12 @@ function commonPrefixOf(
 
 /** Returns the first name that a page may have; `undefined` if there is none. */
 function startOf(query: ObjectQuery): string | undefined {
-  const { prefix, after } = query;
-  if (after === "") return prefix;
+  const { prefix, within = prefix, after } = query;
+  if (after === "") return within;
   // A longer text does not fit into a key, and no name begins with it.
   const isPrefix = commonPrefixOf(after, query) === after && byteLength(after) <= MAX_FILE_NAME;
   const from = isPrefix ? afterPrefix(after) : boundaryAfter(after);
-  return from === undefined ? undefined : later(prefix, from);
+  return from === undefined ? undefined : later(within, from);
 }
 
 /** An entry that was read, with its name. */
