@@ -30,6 +30,8 @@ export interface Drives {
   read(drive: string, file: FileInfo, from: number, end: number): Promise<FileContent>;
   /** Writes a file of at most 10 MB. @throws {FileExists} with `isNew`, if the file exists. */
   putFile(drive: string, name: string, bytes: Uint8Array, options: WriteOptions): Promise<void>;
+  /** Returns the bytes that the quota of the project has room for; `Infinity` if that is not known. */
+  room?(): Promise<number>;
   /** Starts a multipart upload and returns its id. */
   startUpload(drive: string, name: string, options: FileAttributes): Promise<string>;
   /** Lists the stored parts of an upload; `undefined` if the upload is not open. */

@@ -2,6 +2,7 @@ import { deadline } from "@std/async/deadline";
 import { parseHttpDate, parseUtcTime, utcTime } from "../rules/dates.ts";
 import { MAX_DELETE_NAMES } from "../rules/names.ts";
 import type { PartSize } from "../rules/payloads.ts";
+import type { ProjectUsage } from "./administration.ts";
 import { ANSWER_TIME, type Connection, SENT_ANSWER_TIME } from "./connection.ts";
 import {
   type DriveInfo,
@@ -164,6 +165,19 @@ export class RemoteDrives implements Drives {
       // An earlier attempt succeeded and its answer was lost: the existing file is this one.
       const isOurs = tries > 1 && (await this.stat(drive, name))?.sha256 === sha256;
       if (!isOurs) throw new FileExists();
+    }
+  }
+
+  async room(): Promise<number> {
+    const path = `/admin/v1/projects/${this.#connection.project}`;
+    try {
+      const { max_bytes, bytes, open_upload_bytes, trash_bytes } = await this.#connection
+        .requestJson<ProjectUsage>({ method: "GET", path, isOfServer: true });
+      return max_bytes === null ? Infinity : max_bytes - bytes - open_upload_bytes - trash_bytes;
+    } catch (error) {
+      // Keys with fewer rights may not know. The parts are refused then.
+      if (error instanceof Refused) return Infinity;
+      throw error;
     }
   }
 

@@ -1,7 +1,8 @@
 import type { Semaphore } from "../rules/concurrency.ts";
 import { MAX_PARTS, MAX_PAYLOAD, type PartSize } from "../rules/payloads.ts";
+import { formatBytes } from "../rules/units.ts";
 import { type Drives, sha256Of, type WriteOptions } from "./drives.ts";
-import { ClientError, FileChanged, FileExists } from "./errors.ts";
+import { ClientError, FileChanged, FileExists, Refused, RetriesExhausted } from "./errors.ts";
 import type { Source } from "./local_files.ts";
 import type { UploadState, UploadStates } from "./upload_states.ts";
 
@@ -140,19 +141,29 @@ class MultipartUpload {
   ): Promise<Uploaded> {
     await this.#requireNew();
     const state = await this.#open();
-    const last = await this.#sendAll(state, first, release, others);
-    if ([...this.#stored.keys()].some((part) => part > last)) {
-      await this.#abort(state);
-      throw new FileChanged("The interrupted upload is one of a longer file: try again");
-    }
     try {
+      const last = await this.#sendAll(state, first, release, others);
+      if ([...this.#stored.keys()].some((part) => part > last)) {
+        throw new FileChanged("The interrupted upload is one of a longer file: try again");
+      }
       await this.#source.verify();
+      await this.#complete(state);
     } catch (error) {
-      if (error instanceof FileChanged) await this.#abort(state);
+      // The failure of the upload says more than one of the abort.
+      if (this.#isFinal(error)) await this.#abort(state).catch(() => {});
       throw error;
     }
-    await this.#complete(state);
     return { size: this.#size, resumed: this.#resumed };
+  }
+
+  /** Reports whether the upload cannot be resumed after an error. Until it is aborted, its bytes count towards the quota. */
+  #isFinal(error: unknown): boolean {
+    if (error instanceof FileChanged || error instanceof FileExists) return true;
+    // With another key, or after a wait, the same upload may go on.
+    if (error instanceof Refused) {
+      return error.status >= 400 && ![401, 403, 429].includes(error.status);
+    }
+    return this.#source.identity === undefined && !(error instanceof RetriesExhausted);
   }
 
   /** Checks early what the last request enforces, so that no parts are sent in vain. */
@@ -160,6 +171,19 @@ class MultipartUpload {
     const { drives, drive, name } = this.#target;
     if (!this.#options.isNew || await drives.stat(drive, name) === undefined) return;
     throw new FileExists();
+  }
+
+  /** @throws {Refused} if the quota has no room for the file, of which the server would learn only after many parts. */
+  async #requireRoom(): Promise<void> {
+    const { size } = this.#source;
+    const room = size === undefined ? Infinity : await this.#target.drives.room?.() ?? Infinity;
+    if (size === undefined || size <= room) return;
+    throw new Refused(
+      507,
+      `The file has ${formatBytes(size)}, and the quota of the project has room for ${
+        formatBytes(Math.max(0, room))
+      }: delete files, empty the trash, or ask the administrator for more`,
+    );
   }
 
   /** Returns the interrupted upload if the server still has it, else a new one. */
@@ -174,6 +198,7 @@ class MultipartUpload {
       parts.forEach(({ part, size }: PartSize) => this.#stored.set(part, size));
       return state;
     }
+    await this.#requireRoom();
     const id = await drives.startUpload(drive, name, { type, mtime });
     return identity === undefined ? forgottenState(id) : await states.begin(key, stamp, id);
   }
@@ -236,12 +261,7 @@ class MultipartUpload {
   async #complete(state: UploadState): Promise<void> {
     const { drives, drive, name } = this.#target;
     const { isNew, remembersVersion = false } = this.#options;
-    try {
-      await drives.complete(drive, name, state.id, { isNew });
-    } catch (error) {
-      if (error instanceof FileExists) await this.#abort(state);
-      throw error;
-    }
+    await drives.complete(drive, name, state.id, { isNew });
     const stored = await drives.stat(drive, name);
     await state.finish(remembersVersion ? stored?.etag : undefined);
     if (stored?.size !== this.#size) {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
+import { ADMINISTERED } from "../admin.ts";
 import { type CommandResult, environment, EXECUTABLE, Folder, programCommand } from "../command.ts";
 import { runHosted } from "./hosted_commands.ts";
 import { PROJECT_KEY, TestServer } from "../server.ts";
@@ -14,9 +15,10 @@ export class ClientWorkspace implements AsyncDisposable {
 
   static async open(folder?: Folder): Promise<ClientWorkspace> {
     if (folder === undefined) {
-      return new ClientWorkspace(await TestServer.start(), await Folder.make());
+      return new ClientWorkspace(await TestServer.start(ADMINISTERED), await Folder.make());
     }
-    return new ClientWorkspace(await TestServer.start({ data: folder.at("server") }), folder);
+    const server = await TestServer.start({ ...ADMINISTERED, data: folder.at("server") });
+    return new ClientWorkspace(server, folder);
   }
 
   /** What the commands find in the environment. */
