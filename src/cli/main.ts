@@ -24,12 +24,11 @@ import {
   OUTPUT_CLOSED_STATUS,
   OutputClosed,
   print,
-  printError,
+  printNotice,
   StartError,
   UsageError,
 } from "./terminal/output.ts";
 import { styleFor } from "./terminal/style.ts";
-import { printable } from "./terminal/text.ts";
 
 /** Errors that are no defects of the program. Their message is one sentence for the user. */
 const FAILURES = [
@@ -65,7 +64,7 @@ export async function runCommand(args: string[], env: Environment): Promise<numb
   } catch (error) {
     if (error instanceof OutputClosed) return OUTPUT_CLOSED_STATUS;
     if (!(error instanceof Error) || !FAILURES.some((kind) => error instanceof kind)) throw error;
-    printError(`kvdrive: ${printable(error.message.replaceAll(/\s+/g, " "))}\n`);
+    printNotice(error.message);
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -76,11 +75,17 @@ function isOnDeploy(args: readonly string[], env: Environment): boolean {
 }
 
 async function dispatch(args: string[], env: Environment): Promise<void> {
+  if (args.length === 0) return await printOverview(env);
   const words = args[0] === "--version" ? ["version"] : args;
   const line = parseCommandLine(COMMANDS, words);
   if ("help" in line) return await printHelp(line.help, env);
   const run = await line.command.load();
   await run(line.args, env);
+}
+
+async function printOverview(env: Environment): Promise<void> {
+  const { overviewText } = await import("./options/help.ts");
+  print(overviewText(VERSION, COMMANDS, styleFor(Deno.stdout, env)));
 }
 
 async function printHelp(commands: readonly Command[], env: Environment): Promise<void> {

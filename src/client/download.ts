@@ -3,19 +3,10 @@ import { join } from "@std/path/join";
 import { copyTime, type Drives, type FileInfo, sha256OfStream } from "./drives.ts";
 import { FileChanged, fileError, TemporaryFailure } from "./errors.ts";
 import { openPlainFile, readFile, removeIfExists, writeAll } from "./local_files.ts";
-import { stableName } from "../rules/archive/local_paths.ts";
+import { partName } from "../rules/archive/local_paths.ts";
 
 /** Attempts to read a consistent version of a file that is replaced again and again. */
 export const MAX_READ_TRIES = 5;
-
-/** The name of a download until it is complete: `.kvdrive-<id>.part`. */
-const PART_PREFIX = ".kvdrive-";
-const PART_SUFFIX = ".part";
-
-/** Reports whether a file has the name of an incomplete download. */
-export function isPartName(name: string): boolean {
-  return /^\.kvdrive-[0-9a-f]{32}\.part$/.test(name);
-}
 
 /** A version of a file to fetch. */
 export interface DownloadSource {
@@ -68,8 +59,7 @@ export async function download(
   { folder = dirname(target), onBytes }: { folder?: string; onBytes: (count: number) => void },
 ): Promise<void> {
   const { drives, drive, file } = source;
-  const id = stableName(drives.identity, drive, file.name, file.etag, target);
-  const part = join(folder, PART_PREFIX + id + PART_SUFFIX);
+  const part = join(folder, partName(drives.identity, drive, file.name, file.etag, target));
   try {
     const sha256 = await fill(source, part, onBytes);
     if (sha256 !== undefined && await sha256OfStream(readFile(part)) !== sha256) {

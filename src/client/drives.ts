@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PartSize } from "../rules/payloads.ts";
+import { ClientError } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
 /**
@@ -31,7 +32,7 @@ export interface Drives {
   /** Writes a file of at most 10 MB. @throws {FileExists} with `isNew`, if the file exists. */
   putFile(drive: string, name: string, bytes: Uint8Array, options: WriteOptions): Promise<void>;
   /** Returns the bytes that the quota of the project has room for; `Infinity` if that is not known. */
-  room?(): Promise<number>;
+  room(): Promise<number>;
   /** Starts a multipart upload and returns its id. */
   startUpload(drive: string, name: string, options: FileAttributes): Promise<string>;
   /** Lists the stored parts of an upload; `undefined` if the upload is not open. */
@@ -41,13 +42,6 @@ export interface Drives {
   complete(drive: string, name: string, id: string, options: { isNew: boolean }): Promise<void>;
   /** Deletes an open upload; does nothing if it is not open. */
   abort(drive: string, name: string, id: string): Promise<void>;
-}
-
-/** Returns a drive; `undefined` if it does not exist. */
-export async function findDrive(drives: Drives, name: string): Promise<DriveInfo | undefined> {
-  // Its name is the first one of those that begin with it.
-  for await (const drive of drives.listDrives(name)) return drive.name === name ? drive : undefined;
-  return undefined;
 }
 
 export interface DriveInfo {
@@ -101,6 +95,16 @@ export interface Part {
   bytes: Uint8Array;
   /** Of the bytes, in base64. */
   sha256: string;
+}
+
+/** Returns a drive. @throws {ClientError} if there is none of this name. */
+export async function requireDrive(drives: Drives, drive: string): Promise<DriveInfo> {
+  // Its name is the first one of those that begin with it.
+  for await (const first of drives.listDrives(drive)) {
+    if (first.name === drive) return first;
+    break;
+  }
+  throw new ClientError(`There is no drive "${drive}" in this project`);
 }
 
 /** Returns the modification time that a copy of a file gets: that of the copy which was uploaded, if it is known. */

@@ -81,6 +81,13 @@ export class RemoteDrives implements Drives {
     }
   }
 
+  /** Reports whether something is in a folder, or the drive keeps the folder. */
+  async hasFolder(drive: string, folder: string): Promise<boolean> {
+    for await (const _ of this.entries(drive, folder, false)) return true;
+    for await (const _ of this.listFolders(drive, folder)) return true;
+    return false;
+  }
+
   async createFolder(drive: string, name: string): Promise<void> {
     const body = JSON.stringify({ name });
     await this.#connection.requestEmpty({

@@ -29,8 +29,8 @@ export class TransferReport {
   unchanged = 0;
   /** Folders that were kept because they may be empty. They are in none of the other counts. */
   folders = 0;
-  /** Files among the skipped ones whose names the target cannot hold. */
-  unsuitable = 0;
+  /** Files among the skipped ones that were to be transferred, but cannot be. */
+  leftOut = 0;
   readonly skipped: Remark[] = [];
   readonly failed: Remark[] = [];
   readonly #events: TransferEvents;
@@ -66,6 +66,12 @@ export class TransferReport {
 
   skip(drive: string, name: string, reason: string): void {
     this.#note("skipped", this.skipped, { drive, name, reason });
+  }
+
+  /** Skips a file that was to be transferred, but cannot be, such as a link. */
+  leaveOut(drive: string, name: string, reason: string): void {
+    this.leftOut++;
+    this.skip(drive, name, reason);
   }
 
   fail(drive: string, name: string, error: unknown): void {

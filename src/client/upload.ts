@@ -176,7 +176,7 @@ class MultipartUpload {
   /** @throws {Refused} if the quota has no room for the file, of which the server would learn only after many parts. */
   async #requireRoom(): Promise<void> {
     const { size } = this.#source;
-    const room = size === undefined ? Infinity : await this.#target.drives.room?.() ?? Infinity;
+    const room = size === undefined ? Infinity : await this.#target.drives.room();
     if (size === undefined || size <= room) return;
     throw new Refused(
       507,

@@ -23,8 +23,8 @@ const BAD_VALUES: readonly { flag: string; values: string[] }[] = [
   { flag: "--cors-origin", values: ["example.com", "https://example.com/path", "ftp:"] },
 ];
 
-Deno.test("Asking for help prints every option and its variable.", async () => {
-  for (const args of [["help"], ["--help"], ["serve", "--help"]]) {
+Deno.test("Asking for the help of the server prints every option and its variable.", async () => {
+  for (const args of [["help", "serve"], ["serve", "--help"]]) {
     const { code, stdout, stderr } = await runCommand(args);
     assertEquals([code, stderr], [0, ""], args.join(" "));
     for (const { flag, variable } of OPTIONS) {
@@ -45,11 +45,33 @@ Deno.test("The version is one line of three numbers, and of what runs it.", asyn
   }
 });
 
-Deno.test("Without a command the program prints its usage and starts nothing.", async () => {
+Deno.test("Without a command the program prints a short overview and starts nothing.", async () => {
   const { code, stdout, stderr } = await runCommand([]);
-  assertEquals(code, 2);
-  assertEquals(stdout, "");
-  assertMatch(stderr, /serve/);
+  assertEquals([code, stderr], [0, ""]);
+  assertMatch(stdout, /^kvdrive \d.*\n\n {2}kvdrive serve +Listen/);
+  assert(stdout.split("\n").length < 20, stdout);
+});
+
+Deno.test("The help lists the commands, without the options of the server.", async () => {
+  for (const args of [["help"], ["--help"]]) {
+    const { code, stdout, stderr } = await runCommand(args);
+    assertEquals([code, stderr], [0, ""]);
+    assertMatch(stdout, /kvdrive link create/);
+    assertMatch(stdout, /"kvdrive help serve" those of the server/);
+    assert(!/KVDRIVE_PORT|--idle-timeout/.test(stdout), stdout);
+  }
+});
+
+Deno.test("A wrong option suggests one that is really near.", async () => {
+  const cases: [args: string[], says: RegExp][] = [
+    [["serve", "--host", "x"], /Did you mean --hostname\?/],
+    [["serve", "--prot", "80"], /Did you mean --port\?/],
+    [["link", "create", "d:x", "--expire", "7d"], /Did you mean --expires-in\?/],
+    [["srve"], /Did you mean serve\?/],
+    [["ls", "--bogus"], /Unknown option "--bogus": usage/],
+    [["serve", "--days", "1"], /Unknown option "--days": see/],
+  ];
+  for (const [args, says] of cases) assertRefused(await runCommand(args), 2, says);
 });
 
 Deno.test("An unknown command or option is refused with its name.", async () => {

@@ -202,7 +202,7 @@ Deno.test("The places of cp and mv are checked.", async () => {
     [["cp", "d:none/", "e:"], 1, /There are no files in d:none\//],
     [["cp", "d:*.gif", "e:"], 1, /No file matches d:\*\.gif/],
     [["cp", "d:b", "d:b/x/"], 1, /into itself/],
-    [["mv", "-", "d:x"], 2, /Standard input cannot be moved/],
+    [["mv", "-", "d:x"], 2, /A pipe cannot be moved/],
   ];
   for (const [args, code, says] of cases) {
     const run = await desk.run(args);

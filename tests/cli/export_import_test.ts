@@ -212,6 +212,19 @@ Deno.test("Existing files of the same names are kept and reported, unless --forc
   assertMatch((await desk.run(["export", "out.zip"])).stderr, /exists/);
 });
 
+Deno.test("A folder may have the ending of a file, and a file is no folder.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await desk.store("d", "x", "1");
+  for (const path of ["out.tar/", "out.tar", "2024.12"]) {
+    assertEquals((await report(desk, "export", path)).failed, [], path);
+    assertEquals(await Deno.readTextFile(desk.folder.at(`${path}/drives/d/x`)), "1");
+  }
+  await desk.folder.write("file", "theirs");
+  const refused = await desk.run(["export", "file", "--force"]);
+  assertEquals([refused.code, refused.stdout], [2, ""]);
+  assertEquals(await Deno.readTextFile(desk.folder.at("file")), "theirs");
+});
+
 Deno.test("One drive alone can be moved, and what there is not is refused.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.store("a", "x", "1");
@@ -226,6 +239,12 @@ Deno.test("One drive alone can be moved, and what there is not is refused.", asy
     [["export", "new", "--project", "other"], 2, /another project/],
     [["export", "new", "--data", "nowhere"], 1, /There is no store/],
     [["export", "new", "--data", desk.server.data, "--project", "other"], 1, /no project/],
+    [
+      ["export", "new.tar"],
+      2,
+      /Cannot export to new\.tar: .*\.zip\. Write new\.tar\/ for a folder/,
+    ],
+    [["export", "new.tgz", "--force"], 2, /Cannot export to new\.tgz/],
     [["import", "new"], 1, /There is no folder new: give/],
     [["import", "new.zip"], 1, /Cannot read the archive/],
   ];

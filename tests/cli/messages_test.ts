@@ -124,8 +124,7 @@ Deno.test("A failure to reach the server is reported with advice.", async () => 
   });
   await Promise.all(runs);
   const empty = await desk.run(["ls", "never"]);
-  assertEquals([empty.code, empty.stdout], [0, ""]);
-  assertMatch(empty.stderr, /There are no files in the drive never/);
+  assertRefused(empty, 1, /There is no drive "never"/);
 });
 
 Deno.test("An answer of another program is reported as such.", async () => {

@@ -45,9 +45,14 @@ Deno.test("Folders go both ways, with or without their own name.", async () => {
   await desk.folder.write("zoo/birds/owl.txt", "22");
   await Deno.symlink("/etc/passwd", desk.folder.at("zoo/link"));
   const run = await desk.run(["put", "zoo", "d:in/"]);
-  assertEquals([run.code, run.stdout], [0, "Sent 2 files (3 B)\n"]);
-  assertEquals(run.stderr, "skipped: d:in/zoo/link: it is a symbolic link\n");
-  await desk.text("put", "zoo/", "d:");
+  assertEquals([run.code, run.stdout], [1, "Sent 2 files (3 B)\n"]);
+  assertMatch(
+    run.stderr,
+    /^skipped: d:in\/zoo\/link: it is a symbolic link\nkvdrive: .*--exclude\n$/,
+  );
+  const rest = await desk.run(["put", "zoo", "d:in/", "--exclude", "link"]);
+  assertEquals([rest.code, rest.stderr], [0, ""]);
+  await desk.text("put", "zoo/", "d:", "--exclude", "link");
   const listed = await desk.json<{ name: string }>("ls", "d", "--recursive");
   const names = ["a b.txt", "birds/owl.txt", "in/zoo/a b.txt", "in/zoo/birds/owl.txt"];
   assertEquals(listed.map(({ name }) => name), names);
@@ -56,6 +61,31 @@ Deno.test("Folders go both ways, with or without their own name.", async () => {
   assertEquals([...await filesBelow(desk.folder.at("out"))], files.map((one) => [...one]));
   // Done again, nothing is fetched.
   assertMatch(await desk.text("get", "d:in/", "out"), /^Fetched 0 files .*; 2 files up to date/);
+});
+
+Deno.test("Pipes are sent like standard input, and need a name.", async () => {
+  await using desk = await ClientWorkspace.open();
+  const pipe = desk.folder.at("pipe");
+  await new Deno.Command("mkfifo", { args: [pipe] }).output();
+  const bytes = someBytes(11_000_000);
+  const sending = desk.start(["put", "pipe", "d:x"]);
+  await Deno.writeFile(pipe, bytes);
+  assertEquals((await sending.finished()).stderr, "");
+  assert(equals(await desk.stored("d", "x") ?? new Uint8Array(), bytes));
+  const input = new TextEncoder().encode("hello");
+  const sent = await desk.run(["put", "/dev/stdin", "d:y"], { input });
+  assertEquals([sent.code, sent.stdout, sent.stderr], [0, "Sent 1 file (5 B)\n", ""]);
+  assertEquals(await desk.stored("d", "y"), input);
+  const cases: [args: string[], code: number, says: RegExp][] = [
+    [["put", "pipe", "d:"], 2, /A pipe needs a file name: end the command with DRIVE:NAME/],
+    [["mv", "pipe", "d:x"], 2, /A pipe cannot be moved/],
+    [["put", "/dev/null", "d:x"], 1, /it is not a regular file/],
+  ];
+  for (const [args, code, says] of cases) {
+    const run = await desk.run(args);
+    assertEquals(run.code, code, run.stderr);
+    assertMatch(run.stderr, says);
+  }
 });
 
 Deno.test("A file that is there is not replaced, unless that is asked for.", async () => {
@@ -88,6 +118,8 @@ Deno.test("Files are listed and deleted.", async () => {
   const missing = await desk.run(["rm", "d:a", "d:never", "--yes"]);
   assertEquals([missing.code, missing.stdout], [1, "Deleted 1 file\n"]);
   assertStringIncludes(missing.stderr, "kvdrive: There is no file d:never\n");
+  const none = await desk.run(["rm", "d:*.tmp", "--yes"]);
+  assertEquals([none.code, none.stderr], [1, "kvdrive: No file matches d:*.tmp\n"]);
   const left = await desk.json<{ name: string }>("ls", "d:");
   assertEquals(left.map(({ name }) => name), ["e"]);
   const unasked = await desk.run(["rm", "d:e"]);
@@ -107,7 +139,7 @@ Deno.test("An invalid command line is refused in one sentence without the key.",
     { args: ["get", "d:b/", "-"], code: 2, says: /single file/ },
     { args: ["get", "d:nothing"], code: 1, says: /There is no file d:nothing/ },
     { args: ["get", "d:nothing/"], code: 1, says: /There are no files in d:nothing\// },
-    { args: ["ls", "d:nothing"], code: 1, says: /no files with the prefix d:nothing/ },
+    { args: ["ls", "d:nothing"], code: 1, says: /There is no drive "d"/ },
     { args: ["ls", "--retry-for", "soon"], code: 2, says: /--retry-for/ },
     { args: ["ls"], env: { KVDRIVE_KEY: "" }, code: 2, says: /KVDRIVE_KEY/ },
     { args: ["ls"], env: { KVDRIVE_KEY: "nonsense" }, code: 1, says: /project key must look like/ },
@@ -122,6 +154,31 @@ Deno.test("An invalid command line is refused in one sentence without the key.",
     assertMatch(run.stderr, /^kvdrive: [^\n]+\n$/);
     assert(!run.stderr.includes(PROJECT_KEY), run.stderr);
   }
+});
+
+Deno.test("Drives and folders that do not exist are no empty lists.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await desk.store("d", "a", "x");
+  await desk.server.fetch("d", "/folders", { method: "POST", body: '{"name":"kept/"}' });
+  const cases: [args: string[], code: number, says: RegExp][] = [
+    [["ls", "none"], 1, /There is no drive "none"/],
+    [["du", "none"], 1, /There is no drive "none"/],
+    [["find", "none:"], 1, /There is no drive "none"/],
+    [["ls", "d:none"], 1, /There are no files with the prefix d:none/],
+    [["ls", "d:none/"], 1, /There is no folder d:none\//],
+    [["du", "d:none/"], 1, /There is no folder d:none\//],
+    [["find", "d:", "--name", "none"], 0, /^$/],
+    [["ls", "d:kept/"], 0, /There are no files in d:kept\//],
+  ];
+  for (const [args, code, says] of cases) {
+    const run = await desk.run(args);
+    assertEquals([run.code, run.stdout], [code, ""], args.join(" "));
+    assertMatch(run.stderr, says);
+  }
+  await desk.text("rm", "d:a", "--yes");
+  await desk.server.fetch("d", "/folders", { method: "DELETE", body: '{"name":"kept/"}' });
+  const empty = await desk.run(["ls", "d"]);
+  assertEquals([empty.code, empty.stderr], [0, "kvdrive: There are no files in the drive d\n"]);
 });
 
 Deno.test("A drive with a colon is named by itself, and the key may be in a file.", async () => {

@@ -53,6 +53,21 @@ Deno.test("A link is printed as its address, listed, and revoked by id or addres
   assertEquals(some.code, 1);
 });
 
+Deno.test("A link to nothing is warned of, and its life has a unit.", async () => {
+  await using desk = await openDesk();
+  for (const target of ["photos:dog.jpg", "photos:none/"]) {
+    const { code, stdout, stderr } = await desk.run(["link", "create", target]);
+    assertEquals([code, stderr.includes(`Warning: There is no ${target} yet`)], [0, true], stderr);
+    assertMatch(stdout, /^http\S+\n$/);
+  }
+  for (const life of ["7", "0", "7 days", "0d", "3651d"]) {
+    const run = await desk.run(["link", "create", "photos:cat.jpg", "--expires-in", life]);
+    assertRefused(run, 2, /of --expires-in: it must be a time with a unit, like 12h, 7d/);
+  }
+  const key = await desk.run(["key", "create", PROJECT_ID, "--expires-in", "7"]);
+  assertRefused(key, 2, /it must be a time with a unit/);
+});
+
 Deno.test("A change of the trash is printed.", async () => {
   await using desk = await openDesk();
   const change = ["project", "change", PROJECT_ID, "--trash-days"];

@@ -34,7 +34,7 @@ async function localNames(desk: ClientWorkspace, folder: string): Promise<string
 Deno.test("Only differences travel, times go both ways, and the second run sends nothing.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
-  const names = ["a.txt", "a/b", "a/é 😀", "a/c/d\\e\nf"];
+  const names = ["a.txt", "a/b", "a/é 😀", "a/c/d\\e f"];
   await fill(desk, "here", names);
   await setTime(desk, "here/a.txt", 981_173_106.789);
   await Deno.mkdir(desk.folder.at("here/empty/deep"), { recursive: true });
@@ -161,16 +161,26 @@ Deno.test("Names that a folder cannot hold are reported, and nothing is written 
     "x/../../y",
     "l".repeat(256),
     `.kvdrive-${"0".repeat(32)}.part`,
+    "\x1b]0;title\x07",
+    "line\nline",
   ];
   for (const name of [...bad, "good", "a\\b"]) await desk.store("d", name, "x");
   await fill(desk, "there", ["extra"]);
   const run = await desk.run(["sync", "d:", "there", "--delete"]);
   assertEquals(run.code, 1);
-  for (const name of bad) assertStringIncludes(run.stderr, `skipped: d:${name}: `);
-  assertMatch(run.stderr, /The target cannot hold 7 names/);
+  for (const name of bad.slice(0, 7)) assertStringIncludes(run.stderr, `skipped: d:${name}: `);
+  assertStringIncludes(run.stderr, "skipped: d:\\u{1b}]0;title\\u{7}: it has a control character");
+  assertMatch(run.stderr, /Cannot transfer 9 skipped files: see above/);
   assertEquals(await localNames(desk, "there"), ["a\\b", "good"]);
   const names = (await Array.fromAsync(Deno.readDir(desk.folder.path))).map(({ name }) => name);
   assertEquals(names.filter((name) => !["state", "there"].includes(name)), []);
+  // What sync cannot write under its name, get writes under another one.
+  const got = await desk.run(["get", "d:", "got"]);
+  assertEquals(got.code, 0);
+  for (const name of bad.slice(0, 7)) assertStringIncludes(got.stderr, `d:${name} is written to `);
+  assertEquals(got.stderr.split("\n").length, 10);
+  assertStringIncludes(got.stderr, "is written to %1B]0;title%07,");
+  await Deno.remove(desk.folder.at("got"), { recursive: true });
   // Those that were skipped are excluded.
   const rest = await desk.run([
     "sync",

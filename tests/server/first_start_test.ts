@@ -24,6 +24,23 @@ Deno.test("The first start prints the project, its key, the token and a curl lin
   assert(token !== key.split("_")[1], "The token is the project's secret");
 });
 
+Deno.test("Without a terminal too, the first start prints a link that signs in once.", async () => {
+  await using folder = await Folder.make();
+  await using server = await start(folder);
+  const [, place, code] = /(http\S+)\/#code=(\w+)/.exec(server.text) ?? [];
+  assertEquals(place, server.origin);
+  assert(!server.text.includes("\x1b["), server.text);
+  for (const status of [200, 401]) {
+    const answer = await fetch(`${place}/dashboard/session`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Origin: `${place}` },
+      body: JSON.stringify({ secret: code }),
+    });
+    await answer.body?.cancel();
+    assertEquals(answer.status, status);
+  }
+});
+
 Deno.test("The printed curl line uploads a file without changes.", async () => {
   await using folder = await Folder.make();
   await using server = await start(folder);
@@ -54,7 +71,7 @@ Deno.test("A second start prints no secret, and the first one's key still works.
   assertEquals((await usage(server, secrets.id, { "X-Api-Key": secrets.key })).status, 200);
   assert(!KEY.test(server.text), server.text);
   assert(!server.text.includes(secrets.token), server.text);
-  assert(!/\bcurl\b/.test(server.text), server.text);
+  assert(!/\bcurl\b|#code=/.test(server.text), server.text);
 });
 
 Deno.test("Two first starts make different secrets.", async () => {

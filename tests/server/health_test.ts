@@ -128,6 +128,21 @@ Deno.test("healthcheck waits no longer than its timeout, and refuses an invalid 
   }
 });
 
+Deno.test("healthcheck --json prints whether the server is ready, and what is wrong.", async () => {
+  await using server = await TestServer.start();
+  const ready = await runCommand(["healthcheck", "--url", server.origin, "--json"]);
+  assertEquals([ready.code, ready.stderr], [0, ""]);
+  assertEquals(JSON.parse(ready.stdout), { ready: true, problem: null });
+  using closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = closed.addr;
+  closed.close();
+  const down = await runCommand(["healthcheck", "--url", `http://127.0.0.1:${port}`, "--json"]);
+  assertEquals(down.code, 1);
+  const { ready: isReady, problem } = JSON.parse(down.stdout);
+  assertEquals([isReady, /refused/.test(problem)], [false, true]);
+  assertMatch(down.stderr, /^kvdrive: The server is not ready: [^\n]*refused[^\n]*\n$/);
+});
+
 Deno.test("A folder that is no store has no server to be asked.", async () => {
   await using folder = await Folder.make();
   const free = Deno.listen({ hostname: "127.0.0.1", port: 0 });

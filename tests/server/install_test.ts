@@ -7,8 +7,8 @@ const MAX_EXPOSURE = 2;
 Deno.test("A unit for systemd goes to standard output, or into a file that is not there yet.", async () => {
   const { code, stdout, stderr } = await runCommand(["install", "--data", "/srv/files"]);
   assertEquals(code, 0);
-  // Deno itself may be in a cache here.
-  assertMatch(stderr, /^(Warning: .* is in a cache.*\n)?$/);
+  // Deno itself may be in a cache here, or in a folder of root.
+  assertMatch(stderr, /^(Warning: .* (is in a cache|cannot reach) .*\n)?$/);
   assertMatch(stdout, /^ExecStart=.* serve --data \/srv\/files$/m);
   await using folder = await Folder.make();
   const path = folder.at("kvdrive.service");
@@ -67,6 +67,32 @@ Deno.test("A secret goes into a file that only its owner reads, and not into the
   for (const text of [stderr, unit, printed.stdout, printed.stderr]) {
     assert(!text.includes("0123456789abcdef"), text);
   }
+});
+
+Deno.test({
+  name: "A program that the user of the unit cannot reach is warned of.",
+  ignore: EXECUTABLE !== undefined || Deno.build.os === "windows",
+  async fn() {
+    await using folder = await Folder.make();
+    await Deno.mkdir(folder.at("bin"));
+    const program = await folder.write("bin/kvdrive", "");
+    // Folders of tests are closed to others.
+    for (const path of [folder.path, program]) await Deno.chmod(path, 0o755);
+    const env = { KVDRIVE_LAUNCHER: program, KVDRIVE_PACKED: "" };
+    const stderrAt = async (mode: number, ...more: string[]) => {
+      await Deno.chmod(folder.at("bin"), mode);
+      const { code, stderr } = await runCommand(["install", ...more], env);
+      assertEquals(code, 0, stderr);
+      return stderr;
+    };
+    assertEquals(await stderrAt(0o755), "");
+    assertEquals(await stderrAt(0o711), "");
+    assertMatch(
+      await stderrAt(0o750),
+      /^Warning: the user kvdrive cannot reach \S+bin\/kvdrive, as \S+\/bin is closed to it\./,
+    );
+    assertEquals(await stderrAt(0o700, "--user", "root"), "");
+  },
 });
 
 Deno.test("A program in a cache is warned of, as its service would end with the cache.", async () => {

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
+import { delay } from "@std/async/delay";
 import { assertSameBytes, MIB, patternBytes, utf8 } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { assertFiles, Drive } from "../support/drive.ts";
@@ -69,6 +70,9 @@ for (const signal of SIGNALS) {
       await isUnderWay(gated, drive);
       server.process.kill(signal);
       await turnsAway(server);
+      while (!/Finishing 1 running request, for at most 10 s\. A second/.test(server.text)) {
+        await delay(10);
+      }
       gated.open();
       (await pending).expect(201);
       assertEquals((await deadline(server.process.status, SOON)).code, 0);

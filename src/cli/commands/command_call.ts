@@ -1,6 +1,8 @@
 import { isProjectId } from "../../rules/names.ts";
 import { formatBytes } from "../../rules/units.ts";
+import { parseValue } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
+import type { ValueType } from "../options/value_types.ts";
 import { type Environment, print, UsageError } from "../terminal/output.ts";
 import { confirm, requireTerminal } from "../terminal/prompt.ts";
 import { styleFor } from "../terminal/style.ts";
@@ -43,6 +45,12 @@ export class CommandCall {
     if (problem === undefined) return;
     const label = name === name.toUpperCase() ? name : `--${name}`;
     throw new UsageError(`The value of ${label} ${problem}`);
+  }
+
+  /** Parses the value of an option; `undefined` if it is not given. @throws {UsageError} if it is invalid. */
+  parsed<T>(name: string, type: ValueType<T>): T | undefined {
+    const text = this.get(name);
+    return text === undefined ? undefined : parseValue({ text, source: `--${name}` }, type);
   }
 
   /** The operand PROJECT. @throws {UsageError} if it is no project id, but a whole key, for example. */

@@ -7,7 +7,7 @@ import { parseValue } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
 import { BANDWIDTH, DURATION_OR_ZERO } from "../options/value_types.ts";
 import { chooseServer, noSecret, ownSecret, type ServerChoice } from "../profiles/server_choice.ts";
-import { type Environment, printError, UsageError } from "../terminal/output.ts";
+import { type Environment, printError, printNotice, UsageError } from "../terminal/output.ts";
 import { styleFor } from "../terminal/style.ts";
 import { printable } from "../terminal/text.ts";
 import { DEFAULT_RETRY_FOR, DEFAULT_URL } from "./defaults.ts";
@@ -21,8 +21,7 @@ export interface Messages {
 
 /** Messages on standard error, for commands without a progress bar. */
 export const PLAIN_MESSAGES: Messages = {
-  printNotice: (sentence) =>
-    printError(`kvdrive: ${printable(sentence.replaceAll(/\s+/g, " "))}\n`),
+  printNotice,
   printLine: printError,
 };
 

@@ -17,6 +17,25 @@ const FLAG_WIDTH = 26;
 /** The longest usage line, in columns. */
 const MAX_USAGE_WIDTH = 96;
 
+/** The commands of which the overview has the first example: what most users do first. */
+const OVERVIEW = ["serve", "login", "put", "ls", "get", "sync", "rm"];
+
+/** The columns of examples in the overview. */
+const EXAMPLE_WIDTH = 41;
+
+/** Returns what `kvdrive` prints without a command. */
+export function overviewText(version: string, commands: readonly Command[], style: Style): string {
+  const examples = OVERVIEW.map((one) =>
+    commands.find(({ name }) => name === one)?.examples[0] ?? ["", ""]
+  );
+  const rows = examples.map(([line, meaning]) => `  ${line.padEnd(EXAMPLE_WIDTH)}${meaning}\n`);
+  return `${style.bold(`kvdrive ${version}: file storage in named drives`)}
+
+${rows.join("")}
+kvdrive help lists all commands, and kvdrive help COMMAND describes one.
+`;
+}
+
 /** Returns what `kvdrive help` prints. */
 export function helpText(version: string, sections: readonly Section[], style: Style): string {
   const blocks = sections.map(({ title, commands }) => {
@@ -35,7 +54,8 @@ ${style.bold("The server that commands talk to:")}
   Without either, commands of the administration open the store in --data, whether a server is
   running or not.
 
-${serveHelp(style)}`;
+"kvdrive help COMMAND" has the options of a command; "kvdrive help serve" those of the server.
+`;
 }
 
 const HELP_SUMMARY = "print this help, or that of a command";

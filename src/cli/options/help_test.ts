@@ -4,13 +4,13 @@ import { styleFor } from "../terminal/style.ts";
 import { variableOf } from "./arguments.ts";
 import { usageOf } from "./command.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
-import { commandHelp, helpText } from "./help.ts";
+import { commandHelp, helpText, overviewText } from "./help.ts";
 
 const VERSION = "1.2.3";
 const PLAIN = styleFor({ isTerminal: () => false }, {});
 const BOLD = styleFor({ isTerminal: () => true }, {});
 
-Deno.test("The help lists the version, every command and every option with its variable", () => {
+Deno.test("The help lists the version and every command, and that of serve its options with their variables", () => {
   const text = helpText(VERSION, SECTIONS, PLAIN);
   assertStringIncludes(text, `kvdrive ${VERSION}`);
   const shown = COMMANDS.filter(({ isHidden }) => !isHidden);
@@ -18,15 +18,26 @@ Deno.test("The help lists the version, every command and every option with its v
     assertStringIncludes(text, `kvdrive ${name}`);
     assertStringIncludes(text, summary);
   }
+  assert(text.endsWith("\n"));
+  const serve = commandHelp(COMMANDS.filter(({ name }) => name === "serve"), PLAIN);
   for (const { name, value, help } of SERVE_OPTIONS) {
-    assertStringIncludes(text, value === undefined ? `--${name}` : `--${name} ${value}`);
-    assertStringIncludes(text, help);
-    assertStringIncludes(text, variableOf(name));
+    assertStringIncludes(serve, value === undefined ? `--${name}` : `--${name} ${value}`);
+    assertStringIncludes(serve, help);
+    assertStringIncludes(serve, variableOf(name));
+    assert(!text.includes(variableOf(name)), name);
   }
   for (const variable of ["KVDRIVE_PROJECT_KEY", "KVDRIVE_ADMIN_TOKEN"]) {
-    assertStringIncludes(text, variable);
+    assertStringIncludes(serve, variable);
   }
-  assert(text.endsWith("\n"));
+});
+
+Deno.test("The overview has an example of the most used commands in few lines", () => {
+  const lines = overviewText(VERSION, COMMANDS, PLAIN).split("\n");
+  assert(lines.length <= 16 && lines.every((line) => line.length <= 100), lines.join("\n"));
+  for (const start of ["serve", "login", "put", "get"]) {
+    assert(lines.some((line) => line.startsWith(`  kvdrive ${start}`)), start);
+  }
+  assert(!lines.some((line) => line.trim() === "" && line !== ""), lines.join("\n"));
 });
 
 Deno.test("The help of a command shows its usage and its options", () => {

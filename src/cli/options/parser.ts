@@ -29,9 +29,6 @@ export function parseCommandLine(
   line: readonly string[],
 ): CommandLine {
   const words = withoutHelpCommand(commands, moveSwitches(commands, line));
-  if (words.length === 0) {
-    throw new UsageError("No command: try kvdrive serve, or kvdrive help");
-  }
   let parsed: CommandLine | undefined;
   const program = programOf(commands, words, (line) => parsed = line);
   try {
@@ -146,6 +143,7 @@ function quietParser(name: string, onHelp: () => void): Parser {
   return new Parser(name)
     .exitOverride()
     .helpCommand(false)
+    .showSuggestionAfterError(false)
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .configureHelp({
       formatHelp: () => {
@@ -234,19 +232,53 @@ function usageError(
     : groupOf(commands, group).length > 0
     ? `see kvdrive help ${group}`
     : "see kvdrive help";
-  const [, suggestions] = /\(Did you mean (?:one of )?(.*?)\?\)$/.exec(message) ?? [];
-  const [, culprit = ""] =
-    /^error: (?:\w+ )+'([^]*?)'(?: argument missing|\n\(Did you mean|$)/.exec(
-      message,
-    ) ?? [];
+  const [, culprit = ""] = /^error: (?:\w+ )+'([^]*?)'(?: argument missing|$)/.exec(message) ?? [];
   const problem = problemOf({ code, culprit, command: found?.command, group, member }, commands);
-  if (suggestions === undefined) {
-    const members = found === undefined ? groupOf(commands, group).map(memberName) : [];
+  const members = found === undefined ? groupOf(commands, group).map(memberName) : [];
+  const suggestions = code === "commander.unknownOption"
+    ? near(culprit.split("=")[0] ?? "", found === undefined ? [] : flagsOf(found.command))
+    : members.length > 0
+    ? near(member ?? "", members)
+    : near(group, firstWords(commands));
+  if (suggestions.length === 0) {
     const choice = members.length === 0 ? "" : `use ${members.join(", ")}; `;
     return new UsageError(`${problem}: ${choice}${advice}`);
   }
   const sentence = `${advice[0]?.toUpperCase()}${advice.slice(1)}`;
-  return new UsageError(`${problem}. Did you mean ${suggestions}? ${sentence}`);
+  return new UsageError(`${problem}. Did you mean ${suggestions.join(" or ")}? ${sentence}`);
+}
+
+/** The most words that are suggested in place of a wrong one. */
+const MAX_SUGGESTIONS = 3;
+
+/** Returns the words that a wrong one begins, or else those of which it is a typing error. */
+function near(wrong: string, words: readonly string[]): string[] {
+  const [, letters = ""] = /^-*(.*)$/s.exec(wrong) ?? [];
+  if (letters.length < 2) return [];
+  const longer = words.filter((word) => word.startsWith(wrong) && word !== wrong);
+  const found = longer.length > 0 ? longer : words.filter((word) => isTypo(wrong, word));
+  return found.length > MAX_SUGGESTIONS ? [] : found;
+}
+
+/** Reports whether a letter was added, left out or replaced, or two neighbours swapped. */
+function isTypo(wrong: string, word: string): boolean {
+  let start = 0;
+  while (start < wrong.length && wrong[start] === word[start]) start++;
+  let [typed, meant] = [wrong.slice(start), word.slice(start)];
+  while (typed !== "" && typed.at(-1) === meant.at(-1)) {
+    [typed, meant] = [typed.slice(0, -1), meant.slice(0, -1)];
+  }
+  if (typed.length <= 1 && meant.length <= 1) return typed !== meant;
+  return typed.length === 2 && typed === meant.split("").reverse().join("");
+}
+
+function flagsOf(command: Command): string[] {
+  return optionsOf(command).map(({ name }) => `--${name}`);
+}
+
+function firstWords(commands: readonly Command[]): string[] {
+  const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+  return [...new Set(names.map((name) => name.split(" ")[0] ?? ""))];
 }
 
 /** The last word of the name of a command in a group. */

@@ -101,7 +101,13 @@ const USAGE = "kvdrive send SOURCE... TARGET [--name NAME] [--yes] [--no-clobber
 Deno.test("An error names the option and the usage, but not the value", () => {
   const cases: [args: string[], message: string][] = [
     [["--nome", SECRET], `Unknown option "--nome". Did you mean --name? Usage: ${USAGE}`],
-    [[`--nome=${SECRET}`], `Unknown option "--nome": usage: ${USAGE}`],
+    [[`--nome=${SECRET}`], `Unknown option "--nome". Did you mean --name? Usage: ${USAGE}`],
+    [["--no"], `Unknown option "--no". Did you mean --no-clobber? Usage: ${USAGE}`],
+    [["--yse"], `Unknown option "--yse". Did you mean --yes? Usage: ${USAGE}`],
+    // Not those of which as many letters are other ones.
+    [["--game"], `Unknown option "--game". Did you mean --name? Usage: ${USAGE}`],
+    [["--lame-"], `Unknown option "--lame-": usage: ${USAGE}`],
+    [["--gate"], `Unknown option "--gate": usage: ${USAGE}`],
     [["-x"], `Unknown option "-x": usage: ${USAGE}`],
     [[`-${SECRET}`], `Unknown option "…": usage: ${USAGE}`],
     [["--name"], `The option --name needs a value, NAME: usage: ${USAGE}`],
@@ -127,7 +133,6 @@ Deno.test("A wrong command suggests a similar one", () => {
   assertRefused(["lst", "--help"], 'Unknown command "lst". Did you mean list? See kvdrive help');
   assertRefused(["frobnicate"], 'Unknown command "frobnicate": see kvdrive help');
   assertRefused([SECRET], 'Unknown command "…": see kvdrive help');
-  assertRefused([], "No command: try kvdrive serve, or kvdrive help");
   assertRefused(["--port", "80"], 'Unknown option "--port": see kvdrive help');
   assertRefused(["constructor"], 'Unknown command "constructor": see kvdrive help');
   assertRefused(

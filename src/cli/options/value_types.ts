@@ -3,7 +3,8 @@ import { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem } from "../../rules/hosts.ts";
-import { parseByteSize, parseDuration } from "../../rules/units.ts";
+import { MAX_KEY_LIFE } from "../../rules/rights.ts";
+import { parseByteSize, parseDuration, SECOND } from "../../rules/units.ts";
 import { READ_MODES, type ReadMode } from "../../store/reads/read_mode.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
 
@@ -35,6 +36,15 @@ export const DURATION: ValueType<number> = {
 export const DURATION_OR_ZERO: ValueType<number> = {
   parse: (text) => text === "0" ? 0 : parseDuration(text),
   expected: "a time like 30s or 5m, or 0",
+};
+
+/** Seconds, of a link or a key. A number without a unit is refused, as some would mean days. */
+export const LIFE: ValueType<number> = {
+  parse(text) {
+    const time = /[a-z]$/.test(text) ? parseDuration(text, MAX_KEY_LIFE * SECOND) : undefined;
+    return time && Math.ceil(time / SECOND);
+  },
+  expected: "a time with a unit, like 12h, 7d or 365d",
 };
 
 /** Milliseconds. Backups are named by the second, so they are at least one second apart. */

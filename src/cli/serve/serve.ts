@@ -10,6 +10,7 @@ import type { Handler, HttpServer } from "../../http1/server.ts";
 import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { SECOND } from "../../rules/units.ts";
 import { BackupFolder } from "../../store/backup/backup_folder.ts";
 import { BackupSchedule } from "../../store/backup/backup_schedule.ts";
 import { DiskKeeper } from "../../store/disk/disk_keeper.ts";
@@ -26,6 +27,7 @@ import { buildKind } from "../../version.ts";
 import { openS3Secret, warnOfS3Secret } from "../options/s3_secret.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment, printError, StartError } from "../terminal/output.ts";
+import { plural } from "../terminal/text.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, type ConfiguredCredentials } from "./credentials.ts";
 import {
@@ -300,8 +302,21 @@ async function run(
   backups?.start();
   await Promise.race([signal.first, npx.gone]);
   draining = true;
+  announceEnd(observation, options.shutdownTimeout);
   await drainServers([server, s3, plain, gate], [backups, https], options.shutdownTimeout);
   clock.stop();
+}
+
+/** Says what a shutdown waits for, if it does. @param timeout Milliseconds. */
+function announceEnd(observation: Observation, timeout: number): void {
+  const count = Object.values(observation.running()).reduce((sum, one) => sum + one, 0);
+  if (count === 0) return;
+  const requests = plural(count, "running request");
+  observation.onNotice(
+    `Finishing ${requests}, for at most ${
+      timeout / SECOND
+    } s. A second signal, such as Ctrl-C, ends the server at once`,
+  );
 }
 
 /** Listens for the API, for S3 if it has a port, and for plain HTTP besides https. @throws {StartError} if that fails. */

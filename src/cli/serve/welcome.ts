@@ -28,7 +28,7 @@ export interface Start extends Addresses {
 
 /**
  * Announces a server that is ready. The last line is always `kvdrive listening on <address>`. Before it come the secrets that
- * were created: in a welcome on a terminal, as JSON with `--json`, else as plain lines.
+ * were created: in a welcome, or as JSON with `--json`.
  */
 export async function announceStart(
   start: Start,
@@ -36,14 +36,13 @@ export async function announceStart(
   options: Pick<ServeOptions, "json" | "publicUrl">,
   env: Environment,
 ): Promise<void> {
-  const { address, created, curlFlags } = start;
+  const { address, created } = start;
   const isFirst = created.projectKey !== undefined || created.adminToken !== undefined;
   if (options.json) announce(`${jsonLine(start)}\n`);
-  else if (isFirst && Deno.stdout.isTerminal()) {
+  else if (isFirst) {
     const code = await createSignInCode(store);
     announce(welcomeText({ ...start, code }, options, styleFor(Deno.stdout, env)));
   } else {
-    announce(startMessage(created, address, curlFlags));
     announce(otherAddresses(start));
     announce(`The dashboard is at ${address}/\n`);
   }

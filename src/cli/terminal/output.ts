@@ -9,7 +9,7 @@ import {
   StoreDamaged,
   StoreUnavailable,
 } from "../../store/engine/errors.ts";
-import { printableJson } from "./text.ts";
+import { printable, printableJson } from "./text.ts";
 
 // Errors whose message is one line for the user: "kvdrive: <message>", without a stack trace.
 
@@ -78,6 +78,11 @@ export function printError(text: string): void {
   }
 }
 
+/** Writes a sentence for the user to standard error, on one line. */
+export function printNotice(sentence: string): void {
+  printError(`kvdrive: ${printable(sentence.replaceAll(/\s+/g, " "))}\n`);
+}
+
 /** Writes to standard output, or to standard error if that fails: a server continues without a reader. */
 export function announce(text: string): void {
   try {
@@ -87,7 +92,26 @@ export function announce(text: string): void {
   }
 }
 
+/**
+ * Control characters, except those that the program writes itself: line feeds, tabs, and the sequences of `styleFor`. The
+ * others come from names and other people's messages, and would control the terminal.
+ */
+const FOREIGN_CONTROL = /(?![\n\t]|\x1b\[[0-2]m)\p{Cc}/gu;
+
 function writeAll(file: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  writeBytes(file, text.replaceAll(FOREIGN_CONTROL, printable));
+}
+
+/** Writes to the terminal on standard error, with its commands as they are. */
+export function drawOnTerminal(text: string): void {
+  try {
+    writeBytes(Deno.stderr, text);
+  } catch {
+    // The terminal has gone.
+  }
+}
+
+function writeBytes(file: { writeSync(bytes: Uint8Array): number }, text: string): void {
   let rest = encoder.encode(text);
   while (rest.byteLength > 0) rest = rest.subarray(file.writeSync(rest));
 }

@@ -1,5 +1,5 @@
 import { formatBytes } from "../../rules/units.ts";
-import { type Environment, printError } from "./output.ts";
+import { drawOnTerminal, type Environment } from "./output.ts";
 import { fitEnd, printable, textWidth } from "./text.ts";
 
 /** Milliseconds between two draws of the line: the least, and the most while nothing changes. */
@@ -159,7 +159,7 @@ export function openProgressBar(env: Environment, onExit: () => void = () => {})
   const isDrawn = Deno.stderr.isTerminal() && env["TERM"] !== "dumb";
   if (!isDrawn) return new ProgressBar(undefined, clock);
   const bar = new ProgressBar({
-    write: printError,
+    write: drawOnTerminal,
     columns,
     onResize(listener) {
       const stopResize = onSignal("SIGWINCH", listener);

@@ -1,5 +1,5 @@
 import type { Remark, TransferEvents } from "../../client/transfers.ts";
-import { type Environment, printError } from "./output.ts";
+import { type Environment, printError, printNotice } from "./output.ts";
 import { onExitSignal, openProgressBar, type ProgressBar } from "./progress.ts";
 import { printable } from "./text.ts";
 
@@ -53,9 +53,7 @@ export class TransferProgress implements Disposable {
 
   /** Prints a message on standard error. */
   printNotice(sentence: string): void {
-    this.bar.printAbove(() =>
-      printError(`kvdrive: ${printable(sentence.replaceAll(/\s+/g, " "))}\n`)
-    );
+    this.bar.printAbove(() => printNotice(sentence));
   }
 
   /** Callbacks that show the progress and the remarks of a transfer. */

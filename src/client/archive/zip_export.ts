@@ -39,7 +39,7 @@ export class ZipTarget implements ExportTarget {
   readonly #file: Deno.FsFile;
   readonly #journal: Deno.FsFile;
   readonly #writer: ZipWriter;
-  readonly #paths = new LocalPaths("posix");
+  readonly #paths = new LocalPaths("portable");
   /** By drive and name. */
   readonly #files = new Map<string, Journaled>();
   readonly #seen = new Set<string>();

@@ -1,9 +1,8 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { localNameProblem } from "../../rules/archive/local_names.ts";
-import type { FileSystem } from "../../rules/archive/local_paths.ts";
+import { type FileSystem, localNameProblem } from "../../rules/archive/local_paths.ts";
 import type { NameFilter } from "../../rules/transfer/globs.ts";
-import { download, isPartName, MAX_READ_TRIES } from "../download.ts";
+import { download, MAX_READ_TRIES } from "../download.ts";
 import { type FileInfo, sha256OfStream } from "../drives.ts";
 import { ClientError, FileChanged, fileError } from "../errors.ts";
 import {
@@ -71,10 +70,7 @@ export class DownloadSides implements SyncSides {
     const { filter, system } = this.#options;
     return remoteTree(this.#server.drives, this.place, {
       filter,
-      problemOf: (name) =>
-        isPartName(name.slice(name.lastIndexOf("/") + 1))
-          ? "it has the name of an incomplete download"
-          : localNameProblem(name, system),
+      problemOf: (name) => localNameProblem(name, system),
     });
   }
 

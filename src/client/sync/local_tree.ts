@@ -1,7 +1,7 @@
 import { join } from "@std/path/join";
 import type { NameFilter } from "../../rules/transfer/globs.ts";
 import { compareNames } from "../../rules/names.ts";
-import { isPartName } from "../download.ts";
+import { isPartName } from "../../rules/archive/local_paths.ts";
 import { ClientError, fileError } from "../errors.ts";
 import { isNotFound } from "../local_files.ts";
 import type { FileEntry, ProblemEntry, TreeEntry } from "./tree.ts";

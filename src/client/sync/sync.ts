@@ -141,7 +141,10 @@ class Sync {
   #note({ side, problem }: Step & { kind: "problem" }): void {
     const { name, reason, effect } = problem;
     if (effect === "unreadable") this.#fail(name, reason);
-    else if (side === "source") this.#skip(name, reason, effect === "unsuitable");
+    else if (side === "source" && effect === "ignored") this.#skip(name, reason);
+    else if (side === "source") {
+      this.#report.leaveOut(this.#sides.place.drive, this.#shown(name), reason);
+    }
   }
 
   async #addExtra(name: string): Promise<void> {
@@ -201,7 +204,7 @@ class Sync {
       const size = this.#options.isDryRun
         ? source.size
         : await this.#sides.send(source, target, onBytes);
-      if (size === undefined) return this.#skip(name, "it was deleted meanwhile", false);
+      if (size === undefined) return this.#skip(name, "it was deleted meanwhile");
       this.#report.add(size);
       this.#options.onChange?.({ kind: "sent", name: this.#shown(name), size });
     } catch (error) {
@@ -272,10 +275,8 @@ class Sync {
     }
   }
 
-  #skip(name: string, reason: string, isIncomplete: boolean): void {
-    const { drive } = this.#sides.place;
-    this.#report.skip(drive, this.#shown(name), reason);
-    if (isIncomplete) this.#report.unsuitable++;
+  #skip(name: string, reason: string): void {
+    this.#report.skip(this.#sides.place.drive, this.#shown(name), reason);
   }
 
   #fail(name: string, error: unknown): void {

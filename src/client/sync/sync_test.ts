@@ -120,7 +120,7 @@ Deno.test("Names that the target cannot hold keep nothing", async () => {
   const sides = sidesOf({ a: 1 }, { b: 1 });
   sides.problems = [{ kind: "problem", name: "c", reason: "bad", effect: "unsuitable" }];
   const { report, result } = await run(sides);
-  assertEquals([result.deleted, report.unsuitable, report.failed.length], [1, 1, 0]);
+  assertEquals([result.deleted, report.leftOut, report.failed.length], [1, 1, 0]);
 });
 
 Deno.test("A source without files empties the target only if that is allowed", async () => {

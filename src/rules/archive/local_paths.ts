@@ -1,14 +1,28 @@
 import { createHash } from "node:crypto";
 import { byteLength } from "../names.ts";
 
-/** The naming rules of a file system. `windows` allows less than the others. */
-export type FileSystem = "posix" | "windows";
+/** The naming rules of a file system, or of what is taken to another one; each allows less than the one before. */
+export type FileSystem = "posix" | "portable" | "windows";
 
-/** The rules of this machine's file systems. */
-export const LOCAL_FILE_SYSTEM: FileSystem = Deno.build.os === "windows" ? "windows" : "posix";
+/** The rules of this machine's file systems, and of exports, in which other programs may read a backslash as a slash. */
+export const [LOCAL_FILE_SYSTEM, EXPORT_FILE_SYSTEM]: [FileSystem, FileSystem] =
+  Deno.build.os === "windows" ? ["windows", "windows"] : ["posix", "portable"];
+
+/** The name of a download until it is complete: `.kvdrive-<id>.part`. No other file gets such a name. */
+const PART_NAME = /^\.kvdrive-[0-9a-f]{32}\.part$/;
+
+/** Returns the name of an incomplete download. @param id What tells it from others. */
+export function partName(...id: readonly string[]): string {
+  return `.kvdrive-${stableName(...id)}.part`;
+}
+
+/** Reports whether a file has the name of an incomplete download. */
+export function isPartName(name: string): boolean {
+  return PART_NAME.test(name);
+}
 
 /** Bytes of one path segment that common file systems allow. */
-export const MAX_SEGMENT = 255;
+const MAX_SEGMENT = 255;
 
 /** Bytes kept of a segment that is too long, so that a digest and a number fit behind it. */
 const KEPT_BYTES = MAX_SEGMENT - 48;
@@ -152,13 +166,33 @@ function keyOf(parent: number, segment: string): string {
 export function safeSegment(segment: string, system: FileSystem): string {
   if (segment === "") return EMPTY;
   if (segment === "." || segment === "..") return segment.replaceAll(".", "%2E");
-  // Other programs read control characters as line ends, and a backslash as a slash.
-  let safe = segment.replaceAll(/[\p{Cc}\\]/gu, escaped);
+  if (isPartName(segment)) return segment.replace(".", escaped);
+  // Programs read control characters as line ends, and terminals as commands.
+  let safe = segment.replaceAll(/\p{Cc}/gu, escaped);
+  if (system !== "posix") safe = safe.replaceAll("\\", escaped);
   if (system === "windows") {
     safe = safe.replaceAll(/[<>:"|?*]/g, escaped).replace(/[. ]$/, escaped);
     if (DEVICE.test(safe)) safe = escaped(safe.charAt(0)) + safe.slice(1);
   }
   return byteLength(safe) <= MAX_SEGMENT ? safe : `${cut(safe)}%${stableName(segment)}`;
+}
+
+/**
+ * Returns why a file or folder cannot, or should not, get this very name, as a sentence without its end; `undefined` if it
+ * can: `safeSegment` keeps all of it. A slash separates folders, and stands behind the name of a folder.
+ */
+export function localNameProblem(name: string, system: FileSystem): string | undefined {
+  const segments = name.replace(/\/$/, "").split("/");
+  const segment = segments.find((one) => safeSegment(one, system) !== one);
+  if (segment === undefined) return undefined;
+  if (segment === "") return "no file system can hold a folder without a name";
+  if (segment === "." || segment === "..") return `"${segment}" is no name of a file or folder`;
+  if (isPartName(segment)) return "it has the name of an incomplete download";
+  const bytes = byteLength(segment);
+  if (bytes > MAX_SEGMENT) {
+    return `it has a segment of ${bytes} bytes, and file systems allow ${MAX_SEGMENT}`;
+  }
+  return /\p{Cc}/u.test(segment) ? "it has a control character" : "Windows cannot hold this name";
 }
 
 /** Returns a short file name that is the same for the same texts only. */

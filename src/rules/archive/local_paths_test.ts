@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { byteLength } from "../names.ts";
-import { LocalPaths, safeSegment } from "./local_paths.ts";
+import { localNameProblem, LocalPaths, safeSegment } from "./local_paths.ts";
 
 Deno.test("Ordinary names are used unchanged as paths", () => {
   const paths = new LocalPaths("posix");
@@ -24,9 +24,17 @@ Deno.test("Characters and segments that no file system allows are escaped", () =
     ["../x", "%2E%2E/x"],
     ["a//b/./c", "a/%/b/%2E/c"],
     ["line\none", "line%0Aone"],
-    ["c:\\temp", "c:%5Ctemp"],
+    ["\x1b]0;x\x07", "%1B]0;x%07"],
+    [`a/.kvdrive-${"0".repeat(32)}.part`, `a/%2Ekvdrive-${"0".repeat(32)}.part`],
   ];
   for (const [name, path] of cases) assertEquals(new LocalPaths("posix").pathFor(name), path);
+});
+
+Deno.test("A backslash is kept where it is no slash", () => {
+  const paths = (["posix", "portable", "windows"] as const).map((system) =>
+    safeSegment("a\\b", system)
+  );
+  assertEquals(paths, ["a\\b", "a%5Cb", "a%5Cb"]);
 });
 
 Deno.test("Names that only Windows forbids are escaped for Windows", () => {
@@ -112,7 +120,8 @@ Deno.test("Random names yield distinct paths that stay inside the folder and fit
     const pick = () => letters[Math.floor(random.next().value * letters.length)] ?? "";
     names.add(Array.from({ length }, pick).join(""));
   }
-  for (const system of ["posix", "windows"] as const) {
+  for (const system of ["posix", "portable", "windows"] as const) {
+    const forbidden = system === "posix" ? /\p{Cc}/u : /[\p{Cc}\\]/u;
     const paths = new LocalPaths(system);
     const files = new Set<string>();
     const folders = new Set<string>();
@@ -121,7 +130,7 @@ Deno.test("Random names yield distinct paths that stay inside the folder and fit
       const segments = path.split("/");
       for (const segment of segments) {
         assert(!["", ".", ".."].includes(segment), path);
-        assert(!/[\p{Cc}\\]/u.test(segment) && byteLength(segment) <= 255, path);
+        assert(!forbidden.test(segment) && byteLength(segment) <= 255, path);
       }
       const same = path.normalize("NFC").toLowerCase();
       assert(!files.has(same), path);
@@ -158,4 +167,43 @@ Deno.test("Each folder has a path of its own, in which the files below it lie", 
   assertEquals(later.folderFor("a/%/"), "a/%%1/");
   assertEquals(later.pathFor("a/b"), "a/b");
   assertEquals(later.folderFor("a/"), "a/");
+});
+
+Deno.test("Names that a file system can hold have no problem", () => {
+  for (const name of ["a", "a/b/c", "a\\b", "..a", "a..", "é😀", "l".repeat(255), "a/b/"]) {
+    assertEquals(localNameProblem(name, "posix"), undefined);
+  }
+  for (const name of ["a", "a/b", "..a", "é😀"]) {
+    assertEquals(localNameProblem(name, "windows"), undefined);
+  }
+});
+
+Deno.test("Names that lead out of a folder, or that no file system can hold, have one", () => {
+  const names = [
+    "a\nb",
+    "\x1b]0;x\x07",
+    "a/\x9b31m",
+    `.kvdrive-${"0".repeat(32)}.part`,
+    "..",
+    "../a",
+    "a/../b",
+    ".",
+    "./a",
+    "a/./b",
+    "/a",
+    "a//b",
+    "a//",
+    "é".repeat(128),
+  ];
+  for (const name of names) {
+    for (const system of ["posix", "windows"] as const) {
+      assertEquals(typeof localNameProblem(name, system), "string", `${system} ${name}`);
+    }
+  }
+});
+
+Deno.test("Windows holds fewer names", () => {
+  for (const name of ["a:b", "a?", "con", "nul.txt", "a.", "a /b", "a\\..\\b"]) {
+    assertEquals(localNameProblem(name, "windows"), "Windows cannot hold this name", name);
+  }
 });

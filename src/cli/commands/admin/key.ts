@@ -1,8 +1,8 @@
 import type { NewS3Key, ProjectKeyInfo } from "../../../client/administration.ts";
 import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
-import { MAX_KEY_LIFE, PERMISSIONS } from "../../../rules/rights.ts";
+import { PERMISSIONS } from "../../../rules/rights.ts";
 import { KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
-import { parseDuration } from "../../../rules/units.ts";
+import { LIFE } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
 import type { AdminCall } from "./admin_call.ts";
@@ -90,7 +90,7 @@ export function newKeyOptions(call: AdminCall, prefixOption: string): NewS3Key {
     permissions: listOf(call, "permissions", permissionProblem),
     drives: listOf(call, "drives", driveNameProblem),
     prefix: call.get(prefixOption),
-    expires_in: secondsIn(call),
+    expires_in: call.parsed("expires-in", LIFE),
   };
 }
 
@@ -110,15 +110,4 @@ function permissionProblem(text: string): string | undefined {
   return PERMISSIONS.some((one) => one === text)
     ? undefined
     : `is ${quoteWord(text)}: choose from ${PERMISSIONS.join(", ")}`;
-}
-
-/** Parses `--expires-in` to seconds. @throws {UsageError} */
-function secondsIn(call: AdminCall): number | undefined {
-  const text = call.get("expires-in");
-  if (text === undefined) return undefined;
-  const seconds = Math.ceil((parseDuration(text, MAX_KEY_LIFE * 1000) ?? 0) / 1000);
-  if (seconds > 0) return seconds;
-  throw new UsageError(
-    `Bad value ${quoteWord(text)} of --expires-in: it must be a time like 12h, 7d or 365d`,
-  );
 }

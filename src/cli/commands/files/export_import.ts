@@ -4,13 +4,12 @@ import { FolderSource, FolderTarget } from "../../../client/archive/folder.ts";
 import { importDrives } from "../../../client/archive/import.ts";
 import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
-import { type DriveInfo, type Drives, findDrive } from "../../../client/drives.ts";
-import { ClientError } from "../../../client/errors.ts";
+import { type DriveInfo, type Drives, requireDrive } from "../../../client/drives.ts";
+import { statIfExists } from "../../../client/local_files.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { Retrier } from "../../../client/retrier.ts";
-import { LOCAL_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
+import { EXPORT_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../../client/transfers.ts";
-import { failureReason } from "../../../rules/system_error.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { TransferProgress } from "../../terminal/task_progress.ts";
@@ -20,9 +19,11 @@ import { requireDriveName } from "../drive_path.ts";
 import { connectToStore } from "../local_server.ts";
 import { hasStore, noStore, withStore } from "../local_store.ts";
 import { projectIdProblem } from "../command_call.ts";
+import { problemOf } from "./transfer_call.ts";
 
 export async function runExport(call: ClientCall): Promise<void> {
-  await runTransfer(call, exportTo);
+  const isZip = await isNewArchive(call.operand(0));
+  await runTransfer(call, (call, view, drives) => exportTo(call, view, drives, isZip));
 }
 
 export async function runImport(call: ClientCall): Promise<void> {
@@ -72,15 +73,19 @@ async function exportTo(
   call: ClientCall,
   view: TransferProgress,
   drives: Drives,
+  isZip: boolean,
 ): Promise<TransferReport> {
   const path = call.operand(0);
   const report = new TransferReport(view.events);
-  const chosen = await chosenDrives(call, drives);
+  const drive = call.get("drive");
+  const chosen = drive === undefined
+    ? await Array.fromAsync(drives.listDrives())
+    : [await requireDrive(drives, drive)];
   view.setTotal(totalOf(chosen));
   const force = call.has("force");
-  using target = await isArchive(path)
+  using target = isZip
     ? await ZipTarget.open(drives, path, { force })
-    : await FolderTarget.open(drives, { folder: path, force, system: LOCAL_FILE_SYSTEM });
+    : await FolderTarget.open(drives, { folder: path, force, system: EXPORT_FILE_SYSTEM });
   await exportDrives(drives, target, chosen, report);
   return report;
 }
@@ -95,14 +100,6 @@ function totalOf(drives: readonly DriveInfo[]): number | undefined {
   return total;
 }
 
-async function chosenDrives(call: ClientCall, drives: Drives): Promise<DriveInfo[]> {
-  const drive = call.get("drive");
-  if (drive === undefined) return await Array.fromAsync(drives.listDrives());
-  const chosen = await findDrive(drives, drive);
-  if (chosen !== undefined) return [chosen];
-  throw new ClientError(`There is no drive "${drive}" in this project`);
-}
-
 async function importFrom(
   call: ClientCall,
   view: TransferProgress,
@@ -113,7 +110,8 @@ async function importFrom(
   const states = await call.states();
   const drive = call.get("drive");
   const options = { force: call.has("force"), states, ...(drive === undefined ? {} : { drive }) };
-  if (!await isArchive(path)) {
+  const there = await statIfExists(path);
+  if (there?.isDirectory ?? !/\.zip$/i.test(path)) {
     const source = await FolderSource.open(path);
     if (drive === undefined) view.setTotal(source.bytes);
     await importDrives(drives, source, report, options);
@@ -125,15 +123,19 @@ async function importFrom(
   return report;
 }
 
-/** Reports whether a path is that of an archive: an existing file, or a new name ending with ".zip". */
-async function isArchive(path: string): Promise<boolean> {
-  try {
-    return !(await Deno.stat(path)).isDirectory;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return /\.zip$/i.test(path);
-    const reason = failureReason(error);
-    throw new ClientError(`Cannot read ${path}: ${reason}`, { cause: error });
-  }
+/**
+ * Reports whether an export goes to an archive: its name ends with ".zip".
+ *
+ * @throws {UsageError} for the name of another kind of file. A folder of such a name exists, or is given with a slash.
+ */
+async function isNewArchive(path: string): Promise<boolean> {
+  const there = await statIfExists(path);
+  if (there?.isDirectory) return false;
+  if (/\.zip$/i.test(path)) return true;
+  if (there === undefined && !/\.[a-z][a-z0-9]{0,4}$/i.test(path)) return false;
+  throw new UsageError(
+    `Cannot export to ${path}: give a folder, or an archive whose name ends with .zip. Write ${path}/ for a folder of this name`,
+  );
 }
 
 /** Prints the result. @throws {CommandError} if a file failed. */
@@ -147,7 +149,6 @@ function printReport(call: ClientCall, view: TransferProgress, report: TransferR
     ...(failed.length === 0 ? [] : [`${failed.length} failed`]),
   ];
   call.print(view, { copied: done, bytes, unchanged, folders, skipped, failed }, parts.join(", "));
-  if (failed.length > 0) {
-    throw new CommandError(`Cannot copy ${plural(failed.length, "file")}: see above`);
-  }
+  const problem = problemOf(report, "copy");
+  if (problem !== undefined) throw new CommandError(problem);
 }

@@ -1,4 +1,4 @@
-import { copyTime, type FileInfo } from "../../../client/drives.ts";
+import { copyTime, type FileInfo, requireDrive } from "../../../client/drives.ts";
 import type { Entry, RemoteDrives } from "../../../client/remote_drives.ts";
 import { escapeGlob, Glob } from "../../../rules/transfer/globs.ts";
 import { DAY, parseByteSize, parseDuration } from "../../../rules/units.ts";
@@ -28,14 +28,20 @@ export async function list(call: ClientCall): Promise<void> {
     const json = { drive: place.drive, ...jsonOf(entry) };
     call.print(view, json, lineOf(entry, entry.name, hasDigests));
   }
-  if (count > 0) return;
-  if (place.glob.literal === undefined) throw new CommandError(`No file matches ${place.text}`);
-  if (place.glob.prefix !== "") {
-    const prefix = `${place.drive}:${place.glob.prefix}`;
-    throw new CommandError(`There are no files with the prefix ${prefix}`);
-  }
-  // Drives come into being with their first file, so an unknown one counts as empty.
-  view.printNotice(`There are no files in the drive ${place.drive}`);
+  if (count === 0) view.printNotice(await emptyNotice(drives, place));
+}
+
+/** Returns what is said of a drive or folder without files. @throws {ClientError} if it does not exist. */
+async function emptyNotice(drives: RemoteDrives, place: Selection): Promise<string> {
+  const { drive, glob: { prefix, literal }, text } = place;
+  await requireDrive(drives, drive);
+  if (literal === undefined) throw new CommandError(`No file matches ${text}`);
+  if (prefix === "") return `There are no files in the drive ${drive}`;
+  if (await drives.hasFolder(drive, prefix)) return `There are no files in ${drive}:${prefix}`;
+  const [what, name] = prefix.endsWith("/")
+    ? ["is no folder", text]
+    : ["are no files with the prefix", `${drive}:${prefix}`];
+  throw new CommandError(`There ${what} ${name}`);
 }
 
 /** Parses `DRIVE[:PREFIX]`, where the prefix may have wildcards; a whole drive needs no colon. */
@@ -100,9 +106,12 @@ export async function findFiles(call: ClientCall): Promise<void> {
   using _connection = connection;
   const found = filesIn(drives, place, isWanted);
   const { drive } = place;
+  let count = 0;
   for await (const file of call.has("digest") ? withDigests(drives, drive, found) : found) {
+    count++;
     call.print(view, { drive, ...jsonOf(file) }, `${drive}:${escapeGlob(file.name)}`);
   }
+  if (count === 0) await requireDrive(drives, drive);
 }
 
 async function* filesIn(
@@ -148,7 +157,8 @@ export async function showUsage(call: ClientCall): Promise<void> {
   using view = new TransferProgress(call.env);
   const [word] = call.operands;
   if (word === undefined && call.get("drive") === undefined) return await listDrives(call, view);
-  const { drive, glob } = parsePlace(word ?? "", call.get("drive"));
+  const place = parsePlace(word ?? "", call.get("drive"));
+  const { drive, glob } = place;
   if (glob.literal === undefined) throw new UsageError("Give a folder, without wildcards");
   const { connection, drives } = await call.connect(view);
   using _connection = connection;
@@ -169,6 +179,7 @@ export async function showUsage(call: ClientCall): Promise<void> {
     else if (folder?.name === own) count(folder, size);
     else folder = { name: own, files: 1, bytes: size };
   }
+  if (total.files === 0) await emptyNotice(drives, place);
   if (folder !== undefined) print(folder);
   print({ ...total, name: prefix });
 }

@@ -2,18 +2,38 @@ import { basename } from "@std/path/basename";
 import { join } from "@std/path/join";
 import { resolve } from "@std/path/resolve";
 import { ClientError, fileError } from "../../../client/errors.ts";
+import { pipeSource, type Source } from "../../../client/local_files.ts";
 import { localTree } from "../../../client/sync/local_tree.ts";
 import type { NameFilter } from "../../../rules/transfer/globs.ts";
 import { fileNameProblem, folderNameProblem } from "../../../rules/names.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { type DrivePath, isFolder } from "../drive_path.ts";
 
-/** The operand that stands for standard input. */
+/** The operand that stands for standard input, or output. */
 export const PIPE = "-";
 
-/** A file to send or a folder to keep, or the reason why it is not sent. */
+/** The devices of standard input. The runtime opens no device, but has the stream. */
+const STANDARD_INPUT = new Set([PIPE, "/dev/stdin", "/dev/fd/0"]);
+
+/** Reports whether an operand is standard input or a named pipe, such as `<(command)` of a shell. */
+export async function isPipe(path: string): Promise<boolean> {
+  if (STANDARD_INPUT.has(path)) return true;
+  return (await Deno.stat(path).catch(() => undefined))?.isFifo === true;
+}
+
+/** Opens an operand that is a pipe. @throws {ClientError} if that fails. */
+export async function openPipe(path: string): Promise<Source> {
+  if (STANDARD_INPUT.has(path)) return pipeSource(Deno.stdin.readable);
+  try {
+    return pipeSource((await Deno.open(path)).readable);
+  } catch (error) {
+    throw fileError("read", path, error);
+  }
+}
+
+/** A file or pipe to send or a folder to keep, or the reason why it is not sent. */
 export interface Candidate {
-  kind: "file" | "folder";
+  kind: "file" | "pipe" | "folder";
   /** The local path. */
   path: string;
   /** The folder that was given, if the file was found in one. */
@@ -38,7 +58,7 @@ export async function* localCandidates(
   for (const path of sources) {
     for await (const found of ofSource(path, target, filter)) {
       const problem = found.problem ?? nameProblem(found);
-      const isTaken = found.kind === "file" && names?.has(found.name) === true;
+      const isTaken = found.kind !== "folder" && names?.has(found.name) === true;
       names?.add(found.name);
       if (isTaken) yield { ...found, problem: "Another source has this name", hasFailed: true };
       else yield problem === undefined ? found : { ...found, problem };
@@ -53,10 +73,11 @@ async function* ofSource(
 ): AsyncGenerator<Candidate> {
   const own = basename(resolve(path));
   const name = isFolder(target) ? target.name + own : target.name;
-  const kind = path === PIPE ? "file" : await kindOf(path);
+  const kind = await isPipe(path) ? "pipe" : await kindOf(path);
   if (typeof kind === "object") yield { kind: "file", path, name, ...kind };
+  else if (kind === "pipe") yield { kind, path, name };
   else if (kind === "file") {
-    if (path === PIPE || filter.passes(own)) yield { kind, path, name };
+    if (filter.passes(own)) yield { kind, path, name };
   } else if (!isFolder(target)) {
     throw new UsageError(
       "A folder needs a folder as the target: end the command with DRIVE:FOLDER/ or DRIVE:",
@@ -104,14 +125,17 @@ async function kindOf(
   path: string,
 ): Promise<"file" | "folder" | { problem: string; hasFailed: true }> {
   try {
-    const { isDirectory } = await Deno.stat(path);
-    return isDirectory ? "folder" : "file";
+    const { isDirectory, isFile } = await Deno.stat(path);
+    if (isDirectory || isFile) return isDirectory ? "folder" : "file";
+    return { problem: "it is not a regular file", hasFailed: true };
   } catch (error) {
     return { problem: fileError("read", path, error).message, hasFailed: true };
   }
 }
 
 function nameProblem({ kind, name }: Candidate): string | undefined {
-  const problem = kind === "file" ? fileNameProblem(name) : folderNameProblem(name);
-  return problem && `The ${kind} name ${problem}`;
+  const [noun, problem] = kind === "folder"
+    ? ["folder", folderNameProblem(name)]
+    : ["file", fileNameProblem(name)];
+  return problem && `The ${noun} name ${problem}`;
 }

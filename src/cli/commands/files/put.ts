@@ -1,7 +1,7 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { ClientError, FileExists, isFatal } from "../../../client/errors.ts";
-import { fileSource, pipeSource, type Source } from "../../../client/local_files.ts";
+import { fileSource, type Source } from "../../../client/local_files.ts";
 import { forEachConcurrent } from "../../../client/transfers.ts";
 import { upload } from "../../../client/upload.ts";
 import type { UploadStates } from "../../../client/upload_states.ts";
@@ -12,7 +12,13 @@ import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { ClientCall } from "../client_call.ts";
 import { type DrivePath, isFolder, parseTarget } from "../drive_path.ts";
-import { type Candidate, localCandidates, namesContents, PIPE } from "./local_source.ts";
+import {
+  type Candidate,
+  isPipe,
+  localCandidates,
+  namesContents,
+  openPipe,
+} from "./local_source.ts";
 import { TransferCall } from "./transfer_call.ts";
 
 /** What happens to a file that has the name of one that is transferred. */
@@ -39,13 +45,14 @@ export async function putFiles(call: ClientCall): Promise<void> {
 
 /** Sends files and folders of this machine, or standard input, to a drive. */
 export async function sendFiles(call: ClientCall, job: SendJob): Promise<void> {
-  checkJob(job);
+  const hasPipe = (await Promise.all(job.sources.map(isPipe))).includes(true);
+  checkJob(job, hasPipe);
   const problem = contentTypeProblem(call.get("type") ?? "");
   if (problem !== undefined) throw new UsageError(`The content type of --type ${problem}`);
   using transfer = await TransferCall.open(call);
   const { sources, target, isMove } = job;
   const { view, report, filter, concurrency } = transfer;
-  if (view.bar.isDrawn && !sources.includes(PIPE)) {
+  if (view.bar.isDrawn && !hasPipe) {
     view.setTotal(await sizeOf(localCandidates(sources, target, filter)));
   }
   const run = new SendRun(transfer, job, await call.states());
@@ -60,13 +67,12 @@ export async function sendFiles(call: ClientCall, job: SendJob): Promise<void> {
   transfer.requireSuccess(verb);
 }
 
-/** @throws {UsageError} if several files would get one name, or standard input none. */
-function checkJob({ sources, target, isMove }: SendJob): void {
-  const hasPipe = sources.includes(PIPE);
-  if (hasPipe && isMove) throw new UsageError("Standard input cannot be moved: use put or cp");
+/** @throws {UsageError} if several files would get one name, or a pipe none. */
+function checkJob({ sources, target, isMove }: SendJob, hasPipe: boolean): void {
+  if (hasPipe && isMove) throw new UsageError("A pipe cannot be moved: use put or cp");
   if (isFolder(target)) {
     if (!hasPipe) return;
-    throw new UsageError("Standard input needs a file name: end the command with DRIVE:NAME");
+    throw new UsageError("A pipe needs a file name: end the command with DRIVE:NAME");
   }
   if (sources.length === 1) return;
   throw new UsageError(
@@ -97,7 +103,7 @@ class SendRun {
     report.begin(drive, name);
     let counted = 0;
     try {
-      if (problem !== undefined && !hasFailed) return this.#transfer.skip(drive, name, problem);
+      if (problem !== undefined && !hasFailed) return this.#transfer.leaveOut(drive, name, problem);
       if (problem !== undefined) return this.#transfer.fail(drive, name, problem);
       if (candidate.kind === "folder") return await this.#makeFolder(candidate);
       await this.#sendFile(candidate, (count) => {
@@ -126,9 +132,12 @@ class SendRun {
     const { path, name } = candidate;
     const { call, view, drives, report, isDryRun } = this.#transfer;
     const { target: { drive }, existing, isMove } = this.#job;
-    const source: Source = path === PIPE ? pipeSource(Deno.stdin.readable) : await fileSource(path);
-    if (isDryRun) return await this.#plan(path, name, source.size);
-    if (path === PIPE) view.setTotal(undefined);
+    const isFromPipe = candidate.kind === "pipe";
+    if (isDryRun) {
+      const size = isFromPipe ? undefined : (await fileSource(path)).size;
+      return await this.#plan(path, name, size);
+    }
+    const source = isFromPipe ? await openPipe(path) : await fileSource(path);
     const { size, resumed } = await upload({ drives, drive, name }, source, {
       type: call.get("type") ?? contentTypeOf(name),
       mtime: source.modified,

@@ -131,19 +131,19 @@ export class RemoteSource {
         yield { kind: "file", file: entry.file, below };
       } else yield { kind: "folder", name: folder + entry.name, below };
     }
+    // What is there may be left out by the filter.
     if (!isEmpty || await hasAny(this.#drives.listFiles(this.drive, folder))) return;
-    if (folder !== "" && await hasAny(this.#drives.listFolders(this.drive, folder))) {
+    if (folder !== "" && await hasFolder(this.#drives, this.drive, folder)) {
       return yield { kind: "folder", name: folder, below: own };
     }
     throw new NothingSelected(`There are no files in ${this.drive}:${folder}`);
   }
 }
 
-/** Reports whether a drive has something in a folder. A key that may not list sees no folders. */
+/** Reports whether a drive has a folder. A key that may not list sees no folders. */
 async function hasFolder(drives: RemoteDrives, drive: string, folder: string): Promise<boolean> {
   try {
-    return await hasAny(drives.entries(drive, folder, false)) ||
-      await hasAny(drives.listFolders(drive, folder));
+    return await drives.hasFolder(drive, folder);
   } catch (error) {
     if (error instanceof Refused && error.status === 403) return false;
     throw error;

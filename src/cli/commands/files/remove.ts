@@ -28,6 +28,7 @@ export async function removeFiles(call: ClientCall): Promise<void> {
   using transfer = await TransferCall.open(call);
   const run = new RemoveRun(transfer);
   for (const selection of selections) await run.find(selection, isRecursive);
+  run.reportMissing();
   if (isAsked) run.confirm();
   await run.remove();
 }
@@ -39,8 +40,8 @@ function isWholeFolder({ glob: { literal } }: Selection): boolean {
 class RemoveRun {
   readonly #transfer: TransferCall;
   readonly #doomed = new Map<string, Doomed>();
-  /** Operands that select nothing. */
-  #missing = 0;
+  /** What is said of operands that select nothing. */
+  readonly #missing: string[] = [];
   #failures = 0;
 
   constructor(transfer: TransferCall) {
@@ -52,7 +53,8 @@ class RemoveRun {
     const { drives, filter } = this.#transfer;
     const source = await RemoteSource.find(drives, selection);
     if (source === undefined) {
-      return this.#miss(`There is no file ${selection.drive}:${selection.glob.literal}`);
+      this.#missing.push(`There is no file ${selection.drive}:${selection.glob.literal}`);
+      return;
     }
     const { drive, folder } = source;
     if (folder !== undefined && !isRecursive) {
@@ -64,7 +66,17 @@ class RemoveRun {
       if (entry.kind === "folder") doomed.folders.add(entry.name);
       else doomed.files.set(entry.file.name, entry.file.size);
     });
-    if (missing !== undefined) this.#miss(missing);
+    if (missing !== undefined) this.#missing.push(missing);
+  }
+
+  /** Reports operands that select nothing. @throws {CommandError} if none selects anything. */
+  reportMissing(): void {
+    const [only, ...others] = this.#missing;
+    const isEmpty = [...this.#doomed.values()].every(({ files, folders }) =>
+      files.size + folders.size === 0
+    );
+    if (only !== undefined && others.length === 0 && isEmpty) throw new CommandError(only);
+    for (const sentence of this.#missing) this.#transfer.view.printNotice(sentence);
   }
 
   /** Asks whether all of it is to be deleted. */
@@ -93,11 +105,9 @@ class RemoveRun {
       count += files.size - failed + (files.size === 0 ? folders.size : 0);
     }
     const { isDryRun } = this.#transfer;
-    if (count > 0) {
-      const verb = isDryRun ? "Would delete" : "Deleted";
-      this.#transfer.printSummary(`${verb} ${plural(count, "file")}`);
-    }
-    const failures = this.#failures + this.#missing;
+    const verb = isDryRun ? "Would delete" : "Deleted";
+    this.#transfer.printSummary(`${verb} ${plural(count, "file")}`);
+    const failures = this.#failures + this.#missing.length;
     if (failures === 0) return;
     throw new CommandError(`Cannot delete ${plural(failures, "file")}: see above`);
   }
@@ -118,11 +128,6 @@ class RemoveRun {
     const changes: RemoteChanges = this.#transfer.changes;
     if (this.#transfer.isDryRun) return;
     for (const name of folders) await changes.deleteFolder(drive, name);
-  }
-
-  #miss(sentence: string): void {
-    this.#missing++;
-    this.#transfer.view.printNotice(sentence);
   }
 }
 

@@ -18,7 +18,7 @@ import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { ClientCall } from "../client_call.ts";
 import { isFolder, isRemote, parseTarget } from "../drive_path.ts";
-import { TransferCall } from "./transfer_call.ts";
+import { problemOf, TransferCall } from "./transfer_call.ts";
 
 /** The two folders of a synchronisation: a string is a path of this machine. */
 interface Ends {
@@ -79,7 +79,7 @@ class SyncRun {
       // A drive or folder that does not exist is one without files.
       this.#transfer.view.printNotice(`There are no files in ${source.drive}:${source.prefix}`);
     }
-    const problem = problemOf(report, result);
+    const problem = result.kept ?? problemOf(report, "transfer");
     if (problem !== undefined) throw new CommandError(problem);
   }
 
@@ -91,7 +91,7 @@ class SyncRun {
       this.#transfer.printSummary(this.#summaryOf(report, result));
     }
     this.#transfer.view.bar.clear();
-    const problem = problemOf(report, result);
+    const problem = result.kept ?? problemOf(report, "transfer");
     if (problem !== undefined) throw new ClientError(problem);
   }
 
@@ -150,14 +150,4 @@ class SyncRun {
     ];
     return parts.join("; ");
   }
-}
-
-function problemOf(report: TransferReport, { kept }: SyncResult): string | undefined {
-  if (kept !== undefined) return kept;
-  if (report.failed.length > 0) {
-    return `Cannot transfer ${plural(report.failed.length, "file")}: see above`;
-  }
-  if (report.unsuitable === 0) return undefined;
-  const names = plural(report.unsuitable, "name");
-  return `The target cannot hold ${names}: rename the files, or leave them out with --exclude`;
 }

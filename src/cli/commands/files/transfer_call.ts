@@ -83,8 +83,19 @@ export class TransferCall implements Disposable {
     if (!this.call.has("json")) this.call.print(this.view, {}, line);
   }
 
+  /** Skips a file as the user wants it. */
   skip(drive: string, name: string, reason: string): void {
     this.report.skip(drive, name, reason);
+    this.#printSkipped(drive, name, reason);
+  }
+
+  /** Skips a file that cannot be transferred, such as a link. */
+  leaveOut(drive: string, name: string, reason: string): void {
+    this.report.leaveOut(drive, name, reason);
+    this.#printSkipped(drive, name, reason);
+  }
+
+  #printSkipped(drive: string, name: string, reason: string): void {
     if (this.call.has("json")) this.call.print(this.view, { drive, name, skipped: reason });
   }
 
@@ -94,16 +105,25 @@ export class TransferCall implements Disposable {
     if (this.call.has("json")) this.call.print(this.view, { drive, name, failed });
   }
 
-  /** @throws {CommandError} if a file failed. @param verb What could not be done: "send". */
+  /** @throws {CommandError} unless all was transferred that was to be. @param verb What could not be done: "send". */
   requireSuccess(verb: string): void {
-    const { length } = this.report.failed;
-    if (length > 0) throw new CommandError(`Cannot ${verb} ${plural(length, "file")}: see above`);
+    const problem = problemOf(this.report, verb);
+    if (problem !== undefined) throw new CommandError(problem);
   }
 
   [Symbol.dispose](): void {
     this.view[Symbol.dispose]();
     this.#connection[Symbol.dispose]();
   }
+}
+
+/** Returns what keeps a transfer from being complete. @param verb What could not be done: "send". */
+export function problemOf({ failed, leftOut }: TransferReport, verb: string): string | undefined {
+  if (failed.length > 0) return `Cannot ${verb} ${plural(failed.length, "file")}: see above`;
+  if (leftOut === 0) return undefined;
+  return `Cannot ${verb} ${
+    plural(leftOut, "skipped file")
+  }: see above. Rename them, or leave them out with --exclude`;
 }
 
 /** Returns the filter of `--include` and `--exclude`. */

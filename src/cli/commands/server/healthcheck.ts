@@ -11,6 +11,7 @@ import { ALL_INTERFACES } from "../../options/https_options.ts";
 import { readServeOptions } from "../../options/serve_options.ts";
 import { DURATION } from "../../options/value_types.ts";
 import { CommandError, type Environment, print, UsageError } from "../../terminal/output.ts";
+import { printableJson } from "../../terminal/text.ts";
 import { DEFAULT_HEALTH_TIMEOUT } from "../defaults.ts";
 
 /** Addresses of servers that listen on all interfaces, and the address to reach them at. */
@@ -22,9 +23,12 @@ export async function checkHealth(args: Arguments, env: Environment): Promise<vo
   const advice = `usage: ${args.usage}`;
   const place = url === undefined ? await configuredServer(env) : parseServerUrl(url, advice);
   const timeout = { text: args.get("timeout") ?? DEFAULT_HEALTH_TIMEOUT, source: "--timeout" };
-  const problem = await checkReadiness(place, parseValue(timeout, DURATION));
-  if (problem !== undefined) throw new CommandError(`The server is not ready: ${problem}`);
-  print("The server is ready.\n");
+  const time = parseValue(timeout, DURATION);
+  const problem = typeof place === "string" ? place : await checkReadiness(place, time);
+  const isReady = problem === undefined;
+  if (args.has("json")) print(`${printableJson({ ready: isReady, problem: problem ?? null })}\n`);
+  else if (isReady) print("The server is ready.\n");
+  if (!isReady) throw new CommandError(`The server is not ready: ${problem}`);
 }
 
 function parseServerUrl(text: string, advice: string): ServerAddress {
@@ -42,13 +46,17 @@ function parseServerUrl(text: string, advice: string): ServerAddress {
   };
 }
 
-/** Returns the address of a server with the same environment. */
-async function configuredServer(env: Environment): Promise<ServerAddress> {
+/** Returns the address of a server with the same environment, or why it cannot be ready. */
+async function configuredServer(env: Environment): Promise<ServerAddress | string> {
   const { hostname, port, tlsCert, acme, data } = readServeOptions(new Map(), env);
   if (port === 0) throw new UsageError("The port is unknown, as KVDRIVE_PORT is 0: give --url");
+  const [domain = ""] = acme?.domains ?? [];
   const ownCertificate = acme !== undefined
-    ? await storedCertificate(data, acme.domains[0] ?? "")
+    ? await storedCertificate(data, domain)
     : tlsCert && await readCertificate(tlsCert);
+  if (acme !== undefined && ownCertificate === undefined) {
+    return `there is no certificate for ${domain} yet`;
+  }
   const isSecure = acme !== undefined || tlsCert !== undefined;
   // A server with certificates of its own listens for IPv4 on "::", and on machines without IPv6.
   const isAnywhere = acme !== undefined && hostname === ALL_INTERFACES;
@@ -57,10 +65,8 @@ async function configuredServer(env: Environment): Promise<ServerAddress> {
 }
 
 /** Returns the certificate that a server has obtained for clients that name no host. */
-async function storedCertificate(data: string, name: string): Promise<string> {
-  const found = await new CertificateFolder(data).find(name).catch(() => undefined);
-  if (found !== undefined) return found.tls.cert;
-  throw new CommandError(`The server is not ready: there is no certificate for ${name} yet`);
+async function storedCertificate(data: string, name: string): Promise<string | undefined> {
+  return (await new CertificateFolder(data).find(name).catch(() => undefined))?.tls.cert;
 }
 
 async function readCertificate(path: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { dirname } from "@std/path/dirname";
 import { resolve } from "@std/path/resolve";
 import { failureReason } from "../../../rules/system_error.ts";
 import { type Build, currentBuild } from "../../../version.ts";
@@ -30,7 +31,8 @@ export async function install({ options }: Arguments, env: Environment): Promise
   const path = options.get("path") ?? "-";
   const [program, runtime] = cachedFiles(settings.build, env);
   const warning = (program === undefined ? "" : cacheWarning(program, "kvdrive")) +
-    (runtime === undefined ? "" : cacheWarning(runtime, "Deno"));
+    (runtime === undefined ? "" : cacheWarning(runtime, "Deno")) +
+    (program === undefined && runtime === undefined ? await reachWarning(settings) ?? "" : "");
   if (path === "-") {
     print(systemdUnit(settings));
     printError(warning);
@@ -68,6 +70,41 @@ export function cachedFiles(
 function cacheWarning(path: string, program: string): string {
   return `Warning: ${printable(path)} is in a cache, which may be emptied. ` +
     `Install ${program} in another folder, and repeat the command with it.\n`;
+}
+
+/** Returns a warning if the user of a unit cannot reach a file of its program; `undefined` if all are within reach. */
+async function reachWarning({ build, user }: UnitSettings): Promise<string | undefined> {
+  if (Deno.build.os === "windows") return undefined;
+  const accounts = await Deno.readTextFile("/etc/passwd").catch(() => "");
+  const [, uid, gid] = new RegExp(`^${user}:[^:]*:(\\d+):(\\d+):`, "m").exec(accounts) ?? [];
+  const account = { uid: Number(uid), gid: Number(gid) };
+  for (const path of build.command.filter((word) => word.startsWith("/"))) {
+    const closed = await closedPart(path, account);
+    if (closed === undefined) continue;
+    return `Warning: the user ${user} cannot reach ${printable(path)}, as ${
+      printable(closed)
+    } is closed to it. Install kvdrive in a folder such as /usr/local/bin, or choose another --user.\n`;
+  }
+  return undefined;
+}
+
+/** Bits of a mode: of a file that is read, and of a folder that is passed through. */
+const READ = 4;
+const ENTER = 1;
+
+/** Returns the file, or the folder on its path, that an account has no right to. */
+async function closedPart(
+  path: string,
+  { uid, gid }: { uid: number; gid: number },
+): Promise<string | undefined> {
+  const real = await Deno.realPath(path);
+  for (let part = real;; part = dirname(part)) {
+    const info = await Deno.stat(part);
+    const shift = info.uid === uid ? 6 : info.gid === gid ? 3 : 0;
+    const wanted = part === real ? READ : ENTER;
+    if (uid !== 0 && ((info.mode ?? 0) >> shift & wanted) === 0) return part;
+    if (part === "/") return undefined;
+  }
 }
 
 /** Returns the secrets among the options, by their variables. They must not be in a unit, which every user can read. */

@@ -31,6 +31,7 @@ export const healthcheckCommand: Command = {
       help: "time for its answer",
       default: DEFAULT_HEALTH_TIMEOUT,
     },
+    { name: "json", help: "print JSON: ready, and problem" },
   ],
   examples: [
     ["kvdrive healthcheck", "Ask the server with the settings of this environment"],

@@ -1,8 +1,7 @@
 import { Administration } from "../../../client/administration.ts";
-import { findDrive } from "../../../client/drives.ts";
+import { requireDrive } from "../../../client/drives.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { formatBytes } from "../../../rules/units.ts";
-import { CommandError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
 import { requireDriveName } from "../drive_path.ts";
@@ -26,11 +25,7 @@ export async function deleteDrive(call: ServerCall): Promise<void> {
   requireDriveName(drive);
   await call.withConnection(async (connection) => {
     const { project } = connection;
-    const found = await findDrive(new RemoteDrives(connection), drive);
-    if (found === undefined) {
-      throw new CommandError(`There is no drive "${drive}" in the project ${project}`);
-    }
-    const { files, bytes } = found;
+    const { files, bytes } = await requireDrive(new RemoteDrives(connection), drive);
     const content = files === null
       ? "all its files"
       : `its ${plural(files, "file")} (${formatBytes(bytes ?? 0)})`;

@@ -1,14 +1,18 @@
+import { Refused } from "../../../client/errors.ts";
+import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { type Link, type NewLink, RemoteSharing } from "../../../client/sharing.ts";
-import { parseDuration } from "../../../rules/units.ts";
-import { UsageError } from "../../terminal/output.ts";
+import { LIFE, type ValueType } from "../../options/value_types.ts";
+import { printNotice, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
-import { plural, quoteWord } from "../../terminal/text.ts";
-import { isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
+import { plural } from "../../terminal/text.ts";
+import { type DrivePath, isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
 import type { ServerCall } from "../server_call.ts";
 import { findEach } from "./targets.ts";
 
-/** The longest life of a link, in milliseconds: 10 years. */
-const MAX_LIFE = 315_360_000_000;
+const DOWNLOADS: ValueType<number> = {
+  parse: (text) => /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined,
+  expected: "a whole number from 1",
+};
 
 /** Characters of a link's token that are its id. */
 const ID_LENGTH = 26;
@@ -18,15 +22,31 @@ export async function createLink(call: ServerCall): Promise<void> {
   const target: NewLink = isFolder({ drive, name }) ? { prefix: name } : { name };
   const wanted = {
     ...target,
-    expires_in: secondsIn(call),
+    expires_in: call.parsed("expires-in", LIFE),
     download: call.has("download"),
-    max_downloads: downloadsIn(call),
+    max_downloads: call.parsed("max-downloads", DOWNLOADS),
     password: call.has("password") ? passwordFor(`${drive}:${name}`) : undefined,
   };
-  const link = await call.withConnection((connection) =>
-    new RemoteSharing(connection).createLink(drive, wanted)
-  );
+  const link = await call.withConnection(async (connection) => {
+    const isKnown = await mayExist(new RemoteDrives(connection), { drive, name });
+    const link = await new RemoteSharing(connection).createLink(drive, wanted);
+    if (!isKnown) {
+      printNotice(`Warning: There is no ${drive}:${name} yet. The link opens it once it exists`);
+    }
+    return link;
+  });
   call.print(link, [link.url]);
+}
+
+/** Reports whether something has a name, or the key may not know. */
+async function mayExist(drives: RemoteDrives, { drive, name }: DrivePath): Promise<boolean> {
+  try {
+    if (isFolder({ drive, name })) return await drives.hasFolder(drive, name);
+    return await drives.stat(drive, name) !== undefined;
+  } catch (error) {
+    if (error instanceof Refused) return true;
+    throw error;
+  }
 }
 
 export async function listLinks(call: ServerCall): Promise<void> {
@@ -80,23 +100,4 @@ function passwordFor(target: string): string {
   const password = readSecret(`Password of the link to ${target}: `);
   if (password !== "") return password;
   throw new UsageError("No password: type it, or give it on standard input");
-}
-
-function secondsIn(call: ServerCall): number | undefined {
-  const text = call.get("expires-in");
-  if (text === undefined) return undefined;
-  const seconds = Math.ceil((parseDuration(text, MAX_LIFE) ?? 0) / 1000);
-  if (seconds > 0) return seconds;
-  throw new UsageError(
-    `Bad value ${quoteWord(text)} of --expires-in: it must be a time like 12h, 7d or 365d`,
-  );
-}
-
-function downloadsIn(call: ServerCall): number | undefined {
-  const text = call.get("max-downloads");
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(
-    `Bad value ${quoteWord(text)} of --max-downloads: it must be a whole number from 1`,
-  );
 }

@@ -1,5 +1,5 @@
-import { CommandError, printError } from "../../terminal/output.ts";
-import { plural, printable } from "../../terminal/text.ts";
+import { CommandError, printNotice } from "../../terminal/output.ts";
+import { plural } from "../../terminal/text.ts";
 
 /**
  * Handles each target, and reports those that do not exist on standard error.
@@ -23,9 +23,9 @@ export async function findEach<T>(
   const [only] = missing;
   if (only === undefined) return done;
   if (targets.length === 1) throw new CommandError(`There is no ${noun} ${only}`);
-  for (const target of missing) printError(`kvdrive: There is no ${noun} ${printable(target)}\n`);
+  for (const target of missing) printNotice(`There is no ${noun} ${target}`);
   if (done.length > 0) {
-    printError(`kvdrive: Changed ${plural(done.length, noun)}, before the failure below\n`);
+    printNotice(`Changed ${plural(done.length, noun)}, before the failure below`);
   }
   throw new CommandError(`Cannot find ${plural(missing.length, noun)}: see above`);
 }

@@ -1,6 +1,6 @@
 import { RemoteSharing, type TrashItem } from "../../../client/sharing.ts";
-import { CommandError, printError } from "../../terminal/output.ts";
-import { plural, printable } from "../../terminal/text.ts";
+import { CommandError, printNotice } from "../../terminal/output.ts";
+import { plural } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
 import { isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
 import type { ServerCall } from "../server_call.ts";
@@ -56,7 +56,7 @@ export async function restoreTrash(call: ServerCall): Promise<void> {
     throw new CommandError(`Cannot restore ${only.target}: ${only.error}`);
   }
   for (const { target, error } of failed) {
-    printError(`kvdrive: ${printable(`Cannot restore ${target}: ${error}`)}\n`);
+    printNotice(`Cannot restore ${target}: ${error}`);
   }
   call.print({ restored, failed }, [`Restored ${plural(restored.length, "file")}.`]);
   if (failed.length > 0) {
