@@ -105,7 +105,7 @@ export function assertRefused(run: CommandResult, code: number, names: RegExp): 
 
 /** A folder that is removed at the end of the block. */
 export class Folder implements AsyncDisposable {
-  private constructor(readonly path: string) {}
+  constructor(readonly path: string) {}
 
   static async make(): Promise<Folder> {
     return new Folder(await Deno.makeTempDir({ prefix: "kvdrive-test-" }));

@@ -96,10 +96,10 @@ export function welcomeText(
   const lines = [
     bold(`Welcome to kvdrive ${VERSION}`),
     "",
+    startMessage(created, origin, curlFlags).trimEnd(),
+    "",
     bold("Open the dashboard"),
     ...dashboard,
-    "",
-    startMessage(created, origin, curlFlags).trimEnd(),
     "",
     bold("What next"),
     "  kvdrive help            commands for files, projects, keys and backups",

@@ -96,6 +96,7 @@ export function announce(text: string): void {
  * Control characters, except those that the program writes itself: line feeds, tabs, and the sequences of `styleFor`. The
  * others come from names and other people's messages, and would control the terminal.
  */
+// deno-lint-ignore no-control-regex
 const FOREIGN_CONTROL = /(?![\n\t]|\x1b\[[0-2]m)\p{Cc}/gu;
 
 function writeAll(file: { writeSync(bytes: Uint8Array): number }, text: string): void {
