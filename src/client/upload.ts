@@ -176,8 +176,9 @@ class MultipartUpload {
   /** @throws {Refused} if the quota has no room for the file, of which the server would learn only after many parts. */
   async #requireRoom(): Promise<void> {
     const { size } = this.#source;
-    const room = size === undefined ? Infinity : await this.#target.drives.room();
-    if (size === undefined || size <= room) return;
+    if (size === undefined) return;
+    const room = await this.#target.drives.room();
+    if (size <= room) return;
     throw new Refused(
       507,
       `The file has ${formatBytes(size)}, and the quota of the project has room for ${
