@@ -174,3 +174,51 @@ Deno.test("Above its prefix, a limited key lists what a full key would list of i
       }
     }
   }));
+
+/** Values that fit into a request and into no key of the store. */
+const LONG = [
+  "x".repeat(3000),
+  "%F0%9F%A6%96".repeat(1200),
+  "%00".repeat(1500),
+  "%00",
+  "x".repeat(20_000),
+];
+
+Deno.test("Parameters of any length are answered without a defect", () =>
+  S3Bench.use(async (bench) => {
+    await bench.send("PUT", "/photos/a", { body: "x" });
+    await bench.ask("POST", "/photos/a", { query: "uploads" });
+    const calls: [method: string, path: string, query: string][] = [
+      ...["prefix", "continuation-token", "max-buckets"].map((name) =>
+        ["GET", "/", `${name}=`] as [string, string, string]
+      ),
+      ...["prefix", "marker", "delimiter", "max-keys"].map((name) =>
+        ["GET", "/photos", `${name}=`] as [string, string, string]
+      ),
+      ...["prefix", "start-after", "continuation-token", "delimiter"].map((name) =>
+        ["GET", "/photos", `list-type=2&${name}=`] as [string, string, string]
+      ),
+      ["GET", "/photos", "versions&key-marker="],
+      ["GET", "/photos", "versions&key-marker=a&version-id-marker="],
+      ["GET", "/photos", "uploads&key-marker="],
+      ["GET", "/photos", "uploads&prefix="],
+      ["GET", "/photos", "uploads&delimiter="],
+      ["GET", "/photos", "uploads&key-marker=a&upload-id-marker="],
+      ["GET", "/photos/a", "uploadId="],
+      ["PUT", "/photos/a", "partNumber=1&uploadId="],
+      ["POST", "/photos/a", "uploadId="],
+      ["DELETE", "/photos/a", "uploadId="],
+      ["GET", "/photos/a", "versionId="],
+      ["DELETE", "/photos/a", "versionId="],
+    ];
+    for (const [method, path, query] of calls) {
+      for (const value of LONG) {
+        const answer = await bench.send(method, path, { query: query + value });
+        await answer.body?.cancel();
+        assert(
+          answer.status < 500,
+          `${method} ${path}?${query}${value.slice(0, 20)}: ${answer.status}`,
+        );
+      }
+    }
+  }));

@@ -1,6 +1,7 @@
 import { monotonicUlid } from "@std/ulid";
 import { KeyedMutex } from "../../rules/concurrency.ts";
 import { type Actor, COMMAND_LINE, type EventLog } from "../accounts/events.ts";
+import { isVersion } from "../bytes/versions.ts";
 import type { Database } from "../engine/database.ts";
 import { BeingDeleted, NoSuchProject, TooManyLinks } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
@@ -178,7 +179,8 @@ export class LinkStore {
 
   /** Returns a link of a drive by its id; `undefined` if there is none, or it has expired. */
   async get(project: string, drive: string, id: string): Promise<LinkInfo | undefined> {
-    if (await this.#projects.isHidden({ project, drive })) return undefined;
+    // The store cannot look for a text of any length.
+    if (!isVersion(id) || await this.#projects.isHidden({ project, drive })) return undefined;
     await this.#counts.flush();
     const [link] = await this.#readAll([id], await this.#signing.find());
     return link?.project === project && link.drive === drive ? link : undefined;

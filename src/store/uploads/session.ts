@@ -165,7 +165,9 @@ export function completeSession(
   setExpiring(operation, place, { key, value, deadline, id });
   const garbage: Garbage = {
     kind: "parts",
-    ...place,
+    project,
+    drive,
+    name: place.name,
     id,
     ...(unused.length === 0 ? {} : { unused }),
   };
