@@ -21,13 +21,7 @@ import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
 import { ProjectCache } from "./engine/project_cache.ts";
 import type { FileRecord, Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
-import {
-  changeFile,
-  type FileChanges,
-  listPresentDrives,
-  listPresentUsage,
-  type OnExpired,
-} from "./files/expiry.ts";
+import { changeFile, type FileChanges } from "./files/expiry.ts";
 import type { WriteCondition } from "./files/file_record.ts";
 import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
@@ -39,14 +33,18 @@ import { FolderStore } from "./listing/folders.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
 import { listObjects, type ObjectPage, type ObjectQuery } from "./listing/objects.ts";
 import { FileSearch, type SearchOptions } from "./listing/search.ts";
-import { TrustedClock } from "./maintenance/clocks.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
 import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
 import { ExpiredFiles } from "./maintenance/expired_files.ts";
 import { Scrub, type ScrubState } from "./maintenance/scrub.ts";
 import { Sweeper } from "./maintenance/sweeper.ts";
 import { Quotas } from "./quotas/quotas.ts";
-import type { DriveUsage, ProjectUsage } from "./quotas/usage.ts";
+import {
+  type DriveUsage,
+  listDrives as listAllDrives,
+  listUsage,
+  type ProjectUsage,
+} from "./quotas/usage.ts";
 import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploadLimit } from "./uploads/open_upload_limit.ts";
 import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
@@ -113,7 +111,6 @@ export class Store {
   readonly memory: MemoryBudget;
   readonly #damages: DamagedFiles;
   readonly #search: FileSearch;
-  readonly #expired: ExpiredFiles;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
@@ -133,12 +130,7 @@ export class Store {
     const deletions = new Deletions(db, projectCache, () => this.links.forgetDeleted());
     this.#db = db;
     this.#projectCache = projectCache;
-    const clock = new TrustedClock();
-    const quotas = new Quotas(db, async (project) => {
-      await this.#expired.sweep({ project });
-      await this.trash.removeDue(project, clock.now());
-    });
-    this.#expired = new ExpiredFiles(db, { projects: projectCache, quotas, clock });
+    const quotas = new Quotas(db);
     this.#damages = new DamagedFiles(db);
     this.scrub = new Scrub(db, openVersions, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
@@ -148,8 +140,7 @@ export class Store {
     const discarded = new DiscardedBytes(() => this.sweeper.wake());
     const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
     const shared = { projects: projectCache, quotas, openVersions, memory, bodies };
-    const onExpired: OnExpired = (place, record) => this.#expired.drop(place, record);
-    this.files = new FileStore(db, { ...shared, onDamage, onExpired });
+    this.files = new FileStore(db, { ...shared, onDamage });
     this.#search = new FileSearch(db.reader);
     this.folders = new FolderStore(db, projectCache);
     const end = uploadEnder(db, projectCache, quotas);
@@ -172,7 +163,7 @@ export class Store {
       compactor,
       deletions,
       events,
-      expired: this.#expired,
+      expired: new ExpiredFiles(db, projectCache, quotas),
       usageHistory: this.usageHistory,
       meter,
     });
@@ -220,11 +211,7 @@ export class Store {
     changes: FileChanges,
     condition: WriteCondition,
   ): Promise<FileRecord | "absent" | "refused"> {
-    const parts = {
-      db: this.#db,
-      projects: this.#projectCache,
-      onExpired: (...expired: Parameters<OnExpired>) => this.#expired.drop(...expired),
-    };
+    const parts = { db: this.#db, projects: this.#projectCache };
     return await changeFile(parts, place, changes, condition);
   }
 
@@ -253,13 +240,13 @@ export class Store {
   async drives(project: string): Promise<DriveUsage[]> {
     const known = await this.#projectCache.find(project);
     if (known === undefined) return [];
-    const drives = await listPresentDrives(this.#db, project);
+    const drives = await listAllDrives(this.#db, project);
     return drives.filter(({ name }) => !known.deleting.includes(name));
   }
 
   /** Returns the usage of each project, in the order of their ids. */
   async usage(): Promise<ProjectUsage[]> {
-    return await listPresentUsage(this.#db, await this.projects.listDeletingDrives());
+    return await listUsage(this.#db, await this.projects.listDeletingDrives());
   }
 
   /** Returns the known damage and the progress of the scrub. */

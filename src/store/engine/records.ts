@@ -104,12 +104,6 @@ export interface UploadSession {
   number: number;
 }
 
-/** A file that has a deadline. Its key has the deadline and the file's version. */
-export interface ExpiryRecord extends Place {
-  /** Bytes that the file counts for, until it is swept. */
-  size: number;
-}
-
 /** The upload that holds a slot of its project. */
 export interface OpenUploadRecord {
   drive: string;

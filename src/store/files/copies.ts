@@ -13,7 +13,7 @@ import { type FileRecord, type Place, placeId } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
-import { changeFile, type OnExpired, setExpiry } from "./expiry.ts";
+import { changeFile, setExpiry } from "./expiry.ts";
 import {
   copiedRecord,
   type FileDescription,
@@ -58,24 +58,19 @@ export class Copies {
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
   readonly #recentDeletions: RecentDeletions;
-  readonly #onExpired: OnExpired;
-  readonly #parts: { db: Database; projects: ProjectCache; onExpired: OnExpired };
 
   constructor(
     db: Database,
-    { projects, quotas, recentDeletions, onExpired }: {
+    { projects, quotas, recentDeletions }: {
       projects: ProjectCache;
       quotas: Quotas;
       recentDeletions: RecentDeletions;
-      onExpired: OnExpired;
     },
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#recentDeletions = recentDeletions;
-    this.#onExpired = onExpired;
-    this.#parts = { db, projects, onExpired };
   }
 
   /**
@@ -90,18 +85,15 @@ export class Copies {
     const { from, to, overwrite, condition, targetCondition = () => true, replace } = request;
     if (replace !== undefined && placeId(from) === placeId(to)) {
       const both: WriteCondition = (current) => condition(current) && targetCondition(current);
-      return await changeFile(this.#parts, to, { replace }, both);
+      return await changeFile({ db: this.#db, projects: this.#projects }, to, { replace }, both);
     }
     const begun = await this.#projects.requireWritable(to);
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const project = tries === 0 ? begun : await this.#projects.requireWritable(to, begun);
       const [source, target] = await this.#read(from, to);
       const now = Date.now();
-      if (source.value === null || project.deleting.includes(from.drive)) return "absent";
-      if (!isPresent(source.value, now)) {
-        await this.#onExpired(from, source.value);
-        return "absent";
-      }
+      if (source.value === null || !isPresent(source.value, now)) return "absent";
+      if (project.deleting.includes(from.drive)) return "absent";
       if (!condition(validators(source.value))) return "refused";
       const replaced = target.value !== null && isPresent(target.value, now)
         ? validators(target.value)

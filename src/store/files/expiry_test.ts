@@ -4,10 +4,10 @@ import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import type { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys, assertUsage, countReads } from "../testing/entries.ts";
+import { assertKeys, assertUsage } from "../testing/entries.ts";
 import { LIFETIME, names, putExpiring, sweep } from "../testing/expiry.ts";
 import { assertCompleted, put, putPart, read, recordOf } from "../testing/files.ts";
-import { addProject, sweepLater, testOnAll } from "../testing/stores.ts";
+import { sweepLater, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
 const always = () => true;
@@ -45,32 +45,16 @@ for (const size of [10, 3 * CHUNK_SIZE]) {
         assertEquals(await seen(bench.store, "a"), [true, true, 1, size, 1, size]);
         assertEquals(await names(bench), ["a"]);
         forward(1);
-        // The counters come first: asking for the file deletes it.
-        await assertUsage(bench, { files: 0, bytes: 0 });
+        assertEquals(await names(bench), []);
         assertEquals(await names(bench, false), []);
         assertEquals(await found(bench.store, "a"), [false, false]);
+        assertEquals(await seen(bench.store, "a"), [false, false, 1, size, 1, size]);
+        await sweep(bench);
         assertEquals(await seen(bench.store, "a"), [false, false, 0, 0, 0, 0]);
       });
     },
   );
 }
-
-testOnAll(
-  "The usage of a project takes no more reads while files of another expire",
-  async (bench) => {
-    await withClock(async (forward) => {
-      await addProject(bench.db, "other");
-      await put(bench, "a", bytes(1));
-      const alone = await countReads(bench, () => bench.store.drives("p"));
-      const options = { ...ANYWAY, lifetime: LIFETIME };
-      await bench.store.files.put({ ...place("b"), project: "other" }, inPieces(bytes(1)), options);
-      forward(LIFETIME);
-      // The cached project may have to be read again.
-      await bench.store.drives("p");
-      assertEquals(await countReads(bench, () => bench.store.drives("p")), alone);
-    });
-  },
-);
 
 testOnAll(
   "An expired file is absent for conditions, copies, moves and deletions",
@@ -97,6 +81,7 @@ testOnAll(
       assertEquals(await store.files.delete(place("deleted")), false);
       assertEquals(await store.changeFile(place("gone"), { lifetime: 1 }, always), "absent");
       assertEquals(await names(bench), ["new", "source", "taken"]);
+      await sweep(bench);
       await assertUsage(bench, { files: 3, bytes: 13 });
       const trash = await store.trash.list(DRIVE, { limit: 10, last: "", prefix: "" });
       assertEquals(trash.items, [], "What has expired does not go to the trash");

@@ -20,8 +20,7 @@ import { keys } from "../engine/keys.ts";
 import type { MemoryBudget } from "../engine/memory_budget.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import { bytesVersion, type FileRecord, fileText, type Place, placeId } from "../engine/records.ts";
-import type { OnExpired } from "./expiry.ts";
-import { isPresent } from "./file_record.ts";
+import { isPresent, present } from "./file_record.ts";
 import type { OpenFile } from "./open_file.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import { type WholeFile, WholeFiles } from "./whole_files.ts";
@@ -37,7 +36,6 @@ export interface ReaderParts {
   openVersions: OpenVersions;
   memory: MemoryBudget;
   onDamage?: OnDamage;
-  onExpired?: OnExpired;
 }
 
 /** Reads files of all drives. */
@@ -50,16 +48,13 @@ export class FileReader {
   readonly #readAheads: ReadAheads;
   readonly #wholeFiles: WholeFiles;
   readonly #onDamage: OnDamage;
-  readonly #onExpired: OnExpired;
 
   constructor(db: Database, parts: ReaderParts) {
-    const { projects, openVersions, memory } = parts;
-    const { onDamage = () => {}, onExpired = async () => {} } = parts;
+    const { projects, openVersions, memory, onDamage = () => {} } = parts;
     this.#db = db;
     this.#projects = projects;
     this.#openVersions = openVersions;
     this.#onDamage = onDamage;
-    this.#onExpired = onExpired;
     this.#smallFiles = new SmallFileCache(db.changes, memory.smallFiles);
     this.#chunks = new ChunkCache(memory.chunks);
     this.#readAheads = new ReadAheads(memory.downloads);
@@ -70,17 +65,7 @@ export class FileReader {
   async stat(place: Place): Promise<FileRecord | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
     const { value } = await this.#db.reader.get<FileRecord>(keys.file(place));
-    return await this.present(place, value);
-  }
-
-  /** Returns a record unless its deadline has passed. */
-  protected async present(
-    place: Place,
-    record: FileRecord | null,
-  ): Promise<FileRecord | undefined> {
-    if (record === null || isPresent(record, Date.now())) return record ?? undefined;
-    await this.#onExpired(place, record);
-    return undefined;
+    return present(value);
   }
 
   /**
@@ -107,11 +92,10 @@ export class FileReader {
     return this.#openFound(place, await this.#find(place));
   }
 
-  /** Takes no turn of the event loop unless the file, which may come from the cache, has expired. */
-  #openFound(place: Place, found?: FoundFile): OpenFile | Promise<undefined> | undefined {
-    if (found === undefined) return undefined;
-    if (isPresent(found.record, Date.now())) return this.#opened(place, found);
-    return this.#onExpired(place, found.record).then(() => undefined);
+  /** A file that comes from the cache may have expired. */
+  #openFound(place: Place, found?: FoundFile): OpenFile | undefined {
+    if (found === undefined || !isPresent(found.record, Date.now())) return undefined;
+    return this.#opened(place, found);
   }
 
   /**

@@ -32,6 +32,11 @@ export function isPresent({ expires }: Pick<FileRecord, "expires">, now: number)
   return expires === undefined || now < expires;
 }
 
+/** Returns a record unless its deadline has passed. */
+export function present(record: FileRecord | null): FileRecord | undefined {
+  return record !== null && isPresent(record, Date.now()) ? record : undefined;
+}
+
 /** Returns whether a write may replace the current version; `undefined` stands for no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;
 

@@ -32,6 +32,7 @@ import {
   type FileTags,
   NewNames,
   newRecord,
+  present,
   RecentDeletions,
   validators,
   type WriteCondition,
@@ -71,12 +72,12 @@ export class FileStore extends FileReader {
 
   constructor(db: Database, parts: ReaderParts & { quotas: Quotas; bodies: BodyReceiver }) {
     super(db, parts);
-    const { projects, quotas, bodies, onExpired = async () => {} } = parts;
+    const { projects, quotas, bodies } = parts;
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#bodies = bodies;
-    this.copies = new Copies(db, { ...parts, recentDeletions: this.#recentDeletions, onExpired });
+    this.copies = new Copies(db, { ...parts, recentDeletions: this.#recentDeletions });
   }
 
   /**
@@ -169,7 +170,7 @@ export class FileStore extends FileReader {
         if (tries > 0) project = await this.#projects.requireWritable(place, begun);
         const assumesNew = tries === 0 && this.#newNames.areLikely && condition(undefined);
         const current = assumesNew ? absent(place) : await this.readRecord(place);
-        const replaced = await this.present(place, current.value);
+        const replaced = present(current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
         const isRecreated = this.#recentDeletions.has(place);
         const record = newRecord(draft, replaced ?? null, isRecreated, lifetime);
@@ -215,7 +216,7 @@ export class FileStore extends FileReader {
         const project = await this.#projects.find(place.project);
         if (project === undefined || project.deleting.includes(place.drive)) return false;
         const current = await this.readRecord(place);
-        const record = await this.present(place, current.value);
+        const record = present(current.value);
         if (record === undefined) return false;
         if (!condition(validators(record))) return "refused";
         // Also checks the project: it may have got a quota, which must count the freed bytes.

@@ -16,7 +16,7 @@ import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countTrash, countUsage } from "../quotas/usage.ts";
 import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
-import { dropExpiry, listDueTrash, setExpiry } from "./expiry.ts";
+import { dropExpiry, setExpiry } from "./expiry.ts";
 import { isPresent } from "./file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { isVersion, newVersion } from "../bytes/versions.ts";
@@ -193,23 +193,6 @@ export class Trash {
   ): Promise<number> {
     const options = { before, limit };
     return await this.#forEach({ project }, options, (...item) => this.remove(...item));
-  }
-
-  /**
-   * Removes the items of a project whose deadline has passed.
-   *
-   * @param now Milliseconds since 1970.
-   */
-  async removeDue(project: string, now: number): Promise<void> {
-    // The journal may be long. Most projects have no items.
-    const first = this.#db.reader.list(ranges.trash(project), { limit: 1 });
-    if ((await Array.fromAsync(first)).length === 0) return;
-    for await (const batch of listDueTrash(this.#db.reader, { now, project })) {
-      await Promise.all(batch.map(async (key) => {
-        const [, , drive = "", id = ""] = key.map(String);
-        if (await this.remove({ project, drive }, id)) this.#db.meter.swept("trash");
-      }));
-    }
   }
 
   /** Removes an item and releases its bytes. Returns the item, unless another caller removed it. */

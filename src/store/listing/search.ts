@@ -4,7 +4,6 @@ import { Semaphore } from "../../rules/concurrency.ts";
 import { MAX_SEARCHED, nameAfter } from "../../rules/names.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
-import { expiredNames } from "../files/expiry.ts";
 import { type KvReader, readMany, readNames } from "../reads/read_queue.ts";
 import {
   filesFrom,
@@ -56,8 +55,6 @@ export class FileSearch {
     // No name has a NUL, which separates names here.
     if (contains.includes("\0")) return { entries, more: false };
     const wanted = searchForm(contains);
-    // Names are read without their records, which say whether a file has expired.
-    const expired = await expiredNames(this.#reader, query);
     let from = startOf(query);
     let size = FIRST_BATCH;
     for (let searched = 0;;) {
@@ -68,8 +65,8 @@ export class FileSearch {
       const { length } = batch.names;
       const lastRead = batch.names.at(-1);
       const isEnd = lastRead === undefined || length < size;
-      const found = namesWith(batch, wanted).filter((name) => !expired.has(name));
-      entries.push(...await entriesOf(this.#reader, query, found, details));
+      const found = await entriesOf(this.#reader, query, namesWith(batch, wanted));
+      entries.push(...details ? found : found.map(({ name }) => ({ name })));
       const lastEntry = entries[limit - 1];
       searched += length;
       if (isEnd && lastEntry === undefined) return { entries, more: false };
@@ -114,14 +111,12 @@ function namesWith({ text, names }: Batch, wanted: string): string[] {
   return names.filter((_, i) => each[i]?.includes(wanted));
 }
 
-/** Returns the files that were found, with their records if asked. Files that are deleted in the meantime are left out. */
+/** Returns the files that were found, without those that have expired or were deleted in the meantime. */
 async function entriesOf(
   reader: KvReader,
   { project, drive }: ListQuery,
   names: readonly string[],
-  details: boolean,
 ): Promise<Listed[]> {
-  if (!details) return names.map((name) => ({ name }));
   const all = names.map((name) => keys.file({ project, drive, name }));
   const records = await readMany<FileRecord>(reader, all);
   return names.flatMap((name, i) => {

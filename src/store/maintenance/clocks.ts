@@ -7,7 +7,7 @@
  * - a lease: none (`SilentLeases`);
  * - garbage: none if set forward (`TrustedClock`); if set back, garbage from shortly before is deleted later by as much;
  * - a file that expires: it is absent earlier or later by as much. If the clock was set forward, it is deleted a minute later
- *   (`TrustedClock`), or when it is asked for by name, so that it does not come back;
+ *   (`TrustedClock`);
  * - an open upload or a session of a browser: it expires earlier or later by as much. It is deleted when it is found to
  *   be expired, so it does not come back;
  * - an entry that expires: it is deleted earlier or later by as much. For a session or an upload that has the effect above.

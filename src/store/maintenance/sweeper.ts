@@ -117,7 +117,7 @@ export class Sweeper {
   async sweep(now = Date.now()): Promise<void> {
     const ahead = Math.max(0, now - Date.now());
     await this.#deletions?.runAll();
-    await this.#expired?.sweep({ ahead });
+    await this.#expired?.sweep(ahead);
     await this.#collector.run(ahead);
     await this.#events?.sweep(now);
     await this.#usageHistory?.closeDay(now);

@@ -20,9 +20,6 @@ export interface Growth {
   moves?: boolean;
 }
 
-/** Deletes what a project has that no longer counts for its callers. */
-export type Reclaim = (project: string) => Promise<void>;
-
 /** Room in a quota for the bytes of one upload while they are received. Disposing of it releases the room. */
 export interface QuotaReservation extends Disposable {
   /**
@@ -48,20 +45,14 @@ const NO_RESERVATION: QuotaReservation = {
  */
 export class Quotas {
   readonly #db: Database;
-  readonly #reclaim: Reclaim;
   readonly #queues = new Map<string, QuotaQueue>();
   /** Accounts of projects without a queue when they were last read. Other processes may have changed them. */
   readonly #seen = new Map<string, QuotaAccount>();
   /** Bytes that running uploads of this process will add. */
   readonly #reserved = new Map<string, number>();
 
-  /**
-   * @param reclaim Called before a write is refused for the quota. The write is tried again afterwards in any case, as
-   *   another process may have deleted the same at the same time.
-   */
-  constructor(db: Database, reclaim: Reclaim = () => Promise.resolve()) {
+  constructor(db: Database) {
     this.#db = db;
-    this.#reclaim = reclaim;
   }
 
   /**
@@ -78,14 +69,7 @@ export class Quotas {
     // A change of any counter must write the entry with the sum: counting the bytes relies on that.
     const counts = more !== 0 || moves;
     if (maxBytes === undefined || !counts) return await this.#db.commit(operation);
-    const commit = () => this.#queueOf(project).commit({ operation, more, unchanged });
-    try {
-      return await commit();
-    } catch (error) {
-      if (!(error instanceof QuotaExceeded)) throw error;
-      await this.#reclaim(project);
-      return await commit();
-    }
+    return await this.#queueOf(project).commit({ operation, more, unchanged });
   }
 
   /**
@@ -107,7 +91,6 @@ export class Quotas {
       limit: maxBytes,
       seen: () => this.#queues.get(project)?.used ?? this.#seen.get(project)?.used,
       read: async () => await this.#read(project, replaced),
-      reclaim: async () => await this.#reclaim(project),
       reserved: () => this.#reserved.get(project) ?? 0,
       addReserved: (bytes) => this.#addReserved(project, bytes),
     });
@@ -156,8 +139,6 @@ interface ReservationAccount {
   seen(): number | undefined;
   /** Reads the project's bytes and the size of what the upload replaces. Returns `undefined` if there is no quota now. */
   read(): Promise<{ used: number; limit: number; replaced: number } | undefined>;
-  /** Deletes what no longer counts. */
-  reclaim(): Promise<void>;
   /** Returns what all running uploads of this process have reserved together. */
   reserved(): number;
   /** Changes that sum. */
@@ -177,7 +158,7 @@ class GrowingReservation implements QuotaReservation {
   }
 
   /** Makes room for an upload of this size in all. @throws {QuotaExceeded} if it does not fit. */
-  async growTo(size: number, hasReclaimed = false): Promise<void> {
+  async growTo(size: number): Promise<void> {
     if (!this.#isSureToFit(size)) {
       const account = await this.#account.read();
       if (account === undefined) return;
@@ -188,9 +169,7 @@ class GrowingReservation implements QuotaReservation {
       if (!fitsQuota({ used, limit }, more)) {
         // Released at once, so that of many uploads that grow at the same time as many as possible succeed.
         this.release();
-        if (hasReclaimed) throw new QuotaExceeded({ used, limit, more });
-        await this.#account.reclaim();
-        return await this.growTo(size, true);
+        throw new QuotaExceeded({ used, limit, more });
       }
       this.#replaced = replaced;
     }

@@ -3,7 +3,6 @@ import { openDatabase } from "../engine/database_file.ts";
 import { QuotaExceeded } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { ProjectCache } from "../engine/project_cache.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
@@ -11,7 +10,6 @@ import { countReads, dataWith } from "../testing/entries.ts";
 import { put, putAt, upload } from "../testing/files.ts";
 import { assertQuotaExceeded, quotaEntry, setQuota, sumOf, usedBytes } from "../testing/quotas.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
-import { Quotas } from "./quotas.ts";
 
 const { project } = DRIVE;
 
@@ -250,27 +248,6 @@ testOnAll("A move that trashes its target is noticed while the sum is counted", 
   reader.list = list;
   assertEquals(await quotaEntry(bench), 1 + 10 + 1000 + 100);
 });
-
-testOnAll(
-  "A write fits if another process deletes what has expired at the same time",
-  async (bench) => {
-    await setQuota(bench, 1000);
-    await put(bench, "a", bytes(1000));
-    const projects = new ProjectCache(bench.db);
-    const owner = await projects.requireWritable(DRIVE);
-    // This process finds nothing to delete, because another one has just done it.
-    const quotas = new Quotas(bench.db, async () => {
-      await otherProcess(bench).store.files.delete(place("a"));
-    });
-    using _ = await quotas.reserve(owner, DRIVE, keys.file(place("b")), 600);
-    await put(bench, "a", bytes(1000));
-    const write = new Operation().share(owner.unchanged).sum(
-      keys.usage(project, "d", "bytes"),
-      600,
-    );
-    assertEquals((await quotas.commit(owner, DRIVE, write, { more: 600 })).ok, true);
-  },
-);
 
 testOnAll("A drive that is being deleted makes room at once", async (bench) => {
   const other = otherProcess(bench);

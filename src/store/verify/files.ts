@@ -5,12 +5,19 @@
  */
 import { createHash } from "node:crypto";
 import { keys, prefixes } from "../engine/keys.ts";
-import { bytesVersion, type FileRecord, fileText, type ManifestPage } from "../engine/records.ts";
+import { Operation } from "../engine/operation.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  fileText,
+  type ManifestPage,
+  type Place,
+} from "../engine/records.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
-import { unindexedProblem } from "./expiry.ts";
-import type { Problem } from "./problem.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { setExpiry } from "../files/expiry.ts";
+import { type Problem, repairWith } from "./problem.ts";
+import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 const ADVICE = "restore it from a backup, or replace or delete it over the API";
 
@@ -43,6 +50,24 @@ export function* fileProblems(
     const message = `The file ${fileText(place)} is damaged: ${problem}; ${ADVICE}`;
     yield { kind: "file", message, ...place };
   }
+}
+
+/** Yields the problem of a file that expires and is not in the index by deadline: it would be absent, but never deleted. */
+function* unindexedProblem(
+  snapshot: Snapshot,
+  place: Place,
+  { key, value, versionstamp }: SnapshotEntry<FileRecord>,
+): Generator<Problem> {
+  const { expires, version } = value;
+  if (expires === undefined || snapshot.has(keys.expiry(expires, version))) return;
+  const operation = new Operation().check(key, versionstamp);
+  setExpiry(operation, place, value);
+  yield {
+    kind: "index",
+    message: `The file ${fileText(place)} expires, but would never be deleted`,
+    ...place,
+    repair: repairWith(operation, "It is deleted at its deadline"),
+  };
 }
 
 /** The bytes of one version, and what they are compared with. */

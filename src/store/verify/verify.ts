@@ -3,7 +3,6 @@ import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import type { S3KeyRecord } from "../engine/records.ts";
 import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
-import { expiryProblems } from "./expiry.ts";
 import { type FileCount, fileProblems, type OnBytes } from "./files.ts";
 import { grantProblems } from "./grants.ts";
 import { linkProblems } from "./links.ts";
@@ -246,7 +245,6 @@ function* entryProblems(
   yield* grantProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
   yield* usage.finish();
-  yield* expiryProblems(snapshot);
   yield* trashedFileProblems(snapshot, onBytes);
   yield* trashProblems(snapshot, deletions);
   yield* openUploadProblems(snapshot, deletions);

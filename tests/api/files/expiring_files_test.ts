@@ -4,6 +4,7 @@ import { patternBytes, utf8 } from "../../support/bytes.ts";
 import type { Answer } from "../../support/answer.ts";
 import { type Drive, type FileDetails, query, Upload, type Usage } from "../../support/drive.ts";
 import { PROJECT_ID } from "../../support/server.ts";
+import { COUNTED_WITHIN, waitUntilKnown } from "../../support/store/commands.ts";
 import { addCases, suite } from "../../support/suite.ts";
 
 const test = suite("Files that expire");
@@ -56,11 +57,9 @@ test("The answer and the details show when a file expires.", async (drive) => {
   assertEquals((await detailsOf(drive, "a"))?.expires, undefined, "It is a new file");
 });
 
-/** "counters and quotas follow within 15 s (60 s on a shared store)": waits for the usage of a drive. */
+/** Waits until the usage of a drive follows. */
 async function expectUsage(drive: Drive, expected: Usage): Promise<void> {
-  const end = Date.now() + 60_000;
-  const isReached = async () => (await drive.usage())?.files === expected.files;
-  while (!await isReached() && Date.now() < end) await delay(200);
+  await waitUntilKnown(async () => (await drive.usage())?.files === expected.files, COUNTED_WITHIN);
   assertEquals(await drive.usage(), expected);
 }
 

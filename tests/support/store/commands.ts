@@ -8,6 +8,8 @@ import { denokvProgram } from "./denokv.ts";
 const KNOWN_WITHIN = 5000;
 /** How soon a server removes what another process deleted. A shared store is searched for it less often. */
 export const REMOVED_WITHIN = denokvProgram() === undefined ? KNOWN_WITHIN : 15_000;
+/** How soon counters follow when files have expired, in milliseconds. */
+export const COUNTED_WITHIN = denokvProgram() === undefined ? 15_000 : 60_000;
 const SLOWNESS = 1500;
 
 /** `<project id>_<secret>`, of which an id comes first in its own right. */

@@ -1,0 +1,60 @@
+/**
+ * Many files that expire together: the counters follow, and nobody else waits.
+ *
+ * @module
+ */
+import { assertEquals, assertLess } from "@std/assert";
+import { delay } from "@std/async/delay";
+import { ADMINISTERED, Project } from "../support/admin.ts";
+import { type Drive, query } from "../support/drive.ts";
+import { TestServer } from "../support/server.ts";
+import { COUNTED_WITHIN } from "../support/store/commands.ts";
+
+const FILES = 20_000;
+const CLIENTS = 32;
+
+/** The longest that an answer may take meanwhile, in milliseconds. */
+const MAX_ANSWER_TIME = 1500;
+
+/** Stores files that expire within about a second, and waits until all of them are absent. */
+async function putTogether(drive: Drive): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  let next = 0;
+  await Promise.all(Array.from({ length: CLIENTS }, async () => {
+    while (next < FILES) {
+      const expires_in = Math.ceil((deadline - Date.now()) / 1000);
+      const path = `/files${query({ name: `n${next++}`, expires_in })}`;
+      (await drive.send("POST", path, { body: "meow" })).expect(201);
+    }
+  }));
+  assertLess(Date.now(), deadline, "The files were stored too slowly");
+  await delay(deadline - Date.now());
+  while ((await drive.names()).length > 0) await delay(50);
+}
+
+/** Returns what some work returns. Fails if it takes long. */
+async function quickly<T>(work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const result = await work();
+  assertLess(performance.now() - began, MAX_ANSWER_TIME);
+  return result;
+}
+
+Deno.test("Counters follow many files that expire together, and other projects do not wait.", async () => {
+  await using server = await TestServer.start(ADMINISTERED);
+  const [expiring, other] = [await Project.make(server), await Project.make(server)];
+  const [drive, lasting] = [expiring.drive("many"), other.drive("few")];
+  const names = Array.from({ length: 100 }, (_, i) => `${i}`.padStart(3, "0"));
+  await lasting.putAll(names);
+  await putTogether(drive);
+  const began = performance.now();
+  await drive.put("lasting", "meow");
+  while (true) {
+    const usage = await quickly(() => drive.usage());
+    assertEquals(await quickly(() => lasting.names()), names);
+    assertEquals(await quickly(() => lasting.usage()), { files: 100, bytes: 300 });
+    if (usage?.files === 1) return assertEquals(usage.bytes, 4);
+    assertLess(performance.now() - began, COUNTED_WITHIN, `${usage?.files} files still count`);
+    await delay(50);
+  }
+});
