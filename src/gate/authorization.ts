@@ -202,7 +202,7 @@ function acceptedCookies(head: RequestHead, { prefix }: Route, client: ClientInf
 
 /** "CORS preflights pass": browsers send them without a key, and without a body or an upgrade. */
 function isPreflight({ method, headers, framing, connection }: RequestHead): boolean {
-  if (method !== "OPTIONS" || connection.includes("upgrade") || framing !== NO_BODY) return false;
+  if (method !== "OPTIONS" || connection.has("upgrade") || framing !== NO_BODY) return false;
   return joinedHeader(headers, "origin") !== undefined &&
     joinedHeader(headers, "access-control-request-method") !== undefined;
 }

@@ -1,7 +1,7 @@
 import { errors, HttpError, toHttpError } from "../http/http_error.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { NO_BODY } from "../http1/body.ts";
-import { headerTokens, joinedHeader } from "../http1/headers.ts";
+import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
 import { hostnameOf } from "../rules/hosts.ts";
 import {
@@ -93,7 +93,7 @@ export class FetchGate {
     if (UNSUPPORTED_METHODS.has(head.method)) {
       throw errors.badMessage(501, "its method is not supported here");
     }
-    if (head.connection.includes("upgrade")) {
+    if (head.connection.has("upgrade")) {
       throw errors.badMessage(501, "connections cannot be upgraded here");
     }
     return await this.#forward(request, head, authorized, context);
@@ -169,9 +169,14 @@ function hostOf(
   }
 }
 
+/** Returns the platform's headers, with every Set-Cookie separately. */
+function headersOf(headers: Headers): Header[] {
+  return [...headers].map(([name, value]) => ({ name, lower: name, value }));
+}
+
 /** Returns the head of a platform request. */
 function headOf({ method, url, headers: platformHeaders, body }: Request): RequestHead {
-  const headers = [...platformHeaders].map(([name, value]) => ({ name, lower: name, value }));
+  const headers = headersOf(platformHeaders);
   const slash = url.indexOf("/", url.indexOf("://") + "://".length);
   return {
     method,
@@ -209,12 +214,11 @@ function forwardedResponse(
   context: RequestContext,
   stop: () => void,
 ): Response {
-  const connection = response.headers.get("connection") ?? "";
-  const options = connection.toLowerCase().split(",").map((option) => option.trim());
+  const received = headersOf(response.headers);
+  const connection = headerTokens(received, "connection");
   const headers = new Headers();
-  // The iteration returns every Set-Cookie separately.
-  for (const [lower, value] of response.headers) {
-    if (reachesClient({ lower, value }, options)) headers.append(lower, value);
+  for (const header of received) {
+    if (reachesClient(header, connection)) headers.append(header.lower, header.value);
   }
   if (!headers.has("x-request-id")) headers.set("X-Request-Id", context.id);
   const { status, statusText } = response;

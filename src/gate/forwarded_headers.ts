@@ -98,6 +98,7 @@ const PREFLIGHT = /^(?:origin|access-control-.*)$/;
 const UNUSUAL_NAME = /[^a-z0-9-]/;
 
 const NO_HEADERS = new Headers();
+const NO_OPTIONS: ReadonlySet<string> = new Set();
 
 /** Returns the other end of a connection. */
 export function peerOf(address: Deno.NetAddr, isSecure: boolean): Peer {
@@ -174,13 +175,13 @@ export function keyNameHeader(name: string): string {
 /** Returns the value of a client's header for the application, or `undefined` if the header is dropped. */
 export function upstreamValue(
   { lower, value }: Header,
-  connection: readonly string[],
+  connection: ReadonlySet<string>,
   isPreflight: boolean,
 ): string | undefined {
   if (isPreflight && !PREFLIGHT.test(lower)) return undefined;
   const name = UNUSUAL_NAME.test(lower) ? lower.replaceAll(/[^a-z0-9]/g, "-") : lower;
   if (REQUEST_DROPPED.has(name) || TRUSTED_BY_APPS.test(name)) return undefined;
-  if (connection.length > 0 && connection.includes(lower)) return undefined;
+  if (connection.has(lower)) return undefined;
   return lower === "cookie" ? withoutSessionCookie(value) : value;
 }
 
@@ -192,7 +193,7 @@ export function isWebSocketRequest(
   { method, minor, headers, framing, connection }: RequestHead,
 ): boolean {
   if (minor === 0 || method !== "GET" || framing !== NO_BODY) return false;
-  return connection.includes("upgrade") && upgradesToWebSocket(headers);
+  return connection.has("upgrade") && upgradesToWebSocket(headers);
 }
 
 /** Whether the header Upgrade names WebSocket and nothing else. */
@@ -247,7 +248,7 @@ export function serializeUpgrade({ reason, headers }: ResponseHead, id: string):
   let text = `HTTP/1.1 101 ${reason}\r\n`;
   let hasId = false;
   for (const { name, lower, value } of headers) {
-    if (lower === "content-length" || !reachesClient({ lower, value }, [])) continue;
+    if (lower === "content-length" || !reachesClient({ lower, value }, NO_OPTIONS)) continue;
     if (lower === "x-request-id") hasId = true;
     text += `${name}: ${value}\r\n`;
   }
@@ -263,11 +264,9 @@ export function serializeUpgrade({ reason, headers }: ResponseHead, id: string):
  */
 export function reachesClient(
   { lower, value }: Pick<Header, "lower" | "value">,
-  connection: readonly string[],
+  connection: ReadonlySet<string>,
 ): boolean {
-  if (HOP_BY_HOP.has(lower) || connection.length > 0 && connection.includes(lower)) {
-    return false;
-  }
+  if (HOP_BY_HOP.has(lower) || connection.has(lower)) return false;
   if (lower === "service-worker-allowed") return false;
   return lower !== "set-cookie" || !setsSessionCookie(value);
 }

@@ -294,7 +294,7 @@ export class ProxiedRequest {
     if (requestFraming === NO_BODY) await this.#sending;
     const isClean = this.#isSent && this.aborted === undefined;
     const isDrained = framing.kind !== "close" && upstream.reader.length === 0;
-    if (isClean && isDrained && isReusable(response)) {
+    if (isClean && isDrained && isReusable(method, response)) {
       this.#upstream = undefined;
       this.#gate.upstreams.release(this.#authorized.upstream, upstream, this.#gate.clock.now);
     }
@@ -359,12 +359,21 @@ export function closesAfter(
   { minor, connection }: RequestHead,
   { isDraining }: Pick<GateContext, "isDraining">,
 ): boolean {
-  return minor === 0 || connection.includes("close") || isDraining;
+  return minor === 0 || connection.has("close") || isDraining;
 }
 
-function isReusable({ minor, headers }: ResponseHead): boolean {
-  if (minor === 0) return false;
-  return !headers.some(({ lower, value }) => lower === "connection" && /\bclose\b/i.test(value));
+/**
+ * Whether the connection to an application can be used again. An application may send the body that it announces with a
+ * response to HEAD, 204 or 304, although there must be none. It would be the beginning of the next response.
+ */
+function isReusable(method: string, { status, minor, headers }: ResponseHead): boolean {
+  if (minor === 0 || method === "HEAD") return false;
+  const isBodiless = status === 204 || status === 304;
+  return !headers.some(({ lower, value }) =>
+    lower === "connection"
+      ? /\bclose\b/i.test(value)
+      : isBodiless && (lower === "content-length" || lower === "transfer-encoding")
+  );
 }
 
 /**

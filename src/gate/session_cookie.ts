@@ -80,11 +80,11 @@ export function mayUseSession(
   { method, headers, connection }: {
     method: string;
     headers: readonly Header[];
-    connection: readonly string[];
+    connection: ReadonlySet<string>;
   },
   host: string | undefined,
 ): boolean {
-  const isSafe = SAFE_METHODS.has(method) && !connection.includes("upgrade");
+  const isSafe = SAFE_METHODS.has(method) && !connection.has("upgrade");
   return isSafe || isSameOrigin(headers, host);
 }
 

@@ -27,7 +27,7 @@ const TOKEN_CHARACTERS = Uint8Array.from({ length: 256 }, (_, code) => {
 
 const COLON = 58;
 
-const NO_TOKENS: string[] = [];
+const NO_TOKENS: ReadonlySet<string> = new Set();
 
 /**
  * Parses the header lines of a head.
@@ -100,10 +100,11 @@ export function joinedHeader(headers: readonly Header[], lower: string): string 
 }
 
 /** Returns the elements of a header that holds a list of tokens, in lower case. */
-export function headerTokens(headers: readonly Header[], lower: string): string[] {
+export function headerTokens(headers: readonly Header[], lower: string): ReadonlySet<string> {
   const joined = joinedHeader(headers, lower);
   if (joined === undefined) return NO_TOKENS;
-  return joined.toLowerCase().split(",").map((element) => trimBlanks(element)).filter(Boolean);
+  const elements = joined.toLowerCase().split(",").map((element) => trimBlanks(element));
+  return new Set(elements.filter(Boolean));
 }
 
 /** Returns the text between two positions without spaces and tabs around it. Other white space is part of a value. */

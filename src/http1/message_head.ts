@@ -30,7 +30,7 @@ export interface RequestHead {
   host: string | undefined;
   framing: Framing;
   /** The options in the header Connection, in lower case. */
-  connection: readonly string[];
+  connection: ReadonlySet<string>;
 }
 
 /** The head of a response. */

@@ -83,7 +83,7 @@ Deno.test("A request head is parsed without changes", () => {
   );
   assertEquals([head.method, head.target, head.minor], ["pOST", "/a//b?c=%zz|{}", 1]);
   assertEquals(head.host, "a.example");
-  assertEquals(head.connection, ["keep-alive", "x-a"]);
+  assertEquals([...head.connection], ["keep-alive", "x-a"]);
   assertEquals(head.headers.map(({ name, value }) => [name, value]), [
     ["Host", "a.example"],
     ["X-A", "b"],

@@ -153,7 +153,7 @@ export class HttpServer {
   }
 
   #closesAfter({ minor, connection }: RequestHead, { headers }: Response): boolean {
-    if (minor === 0 || connection.includes("close") || this.#isDraining) return true;
+    if (minor === 0 || connection.has("close") || this.#isDraining) return true;
     return headers.get("connection")?.toLowerCase() === "close";
   }
 

@@ -195,3 +195,42 @@ Deno.test("An HTTP client gets its answers through a few connections.", async ()
   await Promise.all(Array.from({ length: 40 }, async () => (await gate.get("/")).expect(200)));
   assert(upstream.connections.length <= 41, `${upstream.connections.length} connections`);
 });
+
+for (
+  const [what, method, head] of [
+    ["a response to HEAD", "HEAD", "200 OK\r\nContent-Length: LENGTH"],
+    ["a response to HEAD in chunks", "HEAD", "200 OK\r\nTransfer-Encoding: chunked"],
+    ["a response to HEAD without a length", "HEAD", "200 OK"],
+    ["204 with a length", "GET", "204 No Content\r\nContent-Length: LENGTH"],
+    ["304 with a length", "GET", "304 Not Modified\r\nContent-Length: LENGTH"],
+    ["304 in chunks", "GET", "304 Not Modified\r\nTransfer-Encoding: chunked"],
+  ] as const
+) {
+  Deno.test(`A body that follows ${what} late does not answer the next request.`, async () => {
+    const body = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison";
+    await using upstream = new RawUpstream(async (connection, received) => {
+      const isFirst = received.split("\r\n\r\n").length === 2;
+      const isBodiless = /^\S+ \S*\/bodiless /.test(received);
+      if (isFirst && isBodiless) {
+        await connection.send(`HTTP/1.1 ${head.replace("LENGTH", `${body.length}`)}\r\n\r\n`);
+        // The body arrives when the gate has no more reason to expect it.
+      } else await connection.send(isBodiless ? body : OK);
+    });
+    await using gate = await Gate.shared();
+    await gate.open(upstream.origin);
+    using client = await RawClient.connect(gate.port);
+    await client.send(`${method} ${gate.prefix()}/bodiless HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await client.readAnswer(method);
+    for (let i = 0; i < 3; i++) assertEquals((await gate.get("/")).text, "ok");
+  });
+}
+
+Deno.test("After 204 and 304 without a length, the connection to the application is used again.", async () => {
+  for (const status of ["204 No Content", "304 Not Modified"]) {
+    await using upstream = new RawUpstream(answerEach(`HTTP/1.1 ${status}\r\n\r\n`));
+    await using gate = await Gate.shared();
+    await gate.open(upstream.origin);
+    for (let i = 0; i < 3; i++) await gate.get("/");
+    assertEquals(upstream.connections.length, 1);
+  }
+});
