@@ -21,6 +21,8 @@ export interface GateDeps {
   idleTimeout: number;
   /** How long an application may take to start its response, in milliseconds. */
   appsTimeout: number;
+  /** How long nothing may be transferred once the response has started, in milliseconds. */
+  appsIdleTimeout: number;
   /** Whether browsers have to use https only. */
   hsts: boolean;
   /** Notified of the start and end of every request. */

@@ -29,15 +29,18 @@ const UNSUPPORTED_METHODS = new Set(["CONNECT", "TRACE", "TRACK"]);
 /** Statuses whose responses have no body (RFC 9110, 15.3.5, 15.3.6, 15.4.5). */
 const BODILESS = new Set([204, 205, 304]);
 
+/** The platform ends streams that are silent. */
+type FetchGateDeps = Omit<GateDeps, "hsts" | "appsIdleTimeout">;
+
 /**
  * The gate on Deno Deploy, which provides requests instead of connections, and one port only: "host names alone select
  * applications", requests are forwarded by `fetch`, and connections cannot be upgraded.
  */
 export class FetchGate {
-  readonly #deps: Omit<GateDeps, "hsts">;
+  readonly #deps: FetchGateDeps;
   readonly #gate: AuthorizationContext;
 
-  constructor(deps: Omit<GateDeps, "hsts">) {
+  constructor(deps: FetchGateDeps) {
     this.#deps = deps;
     this.#gate = { ...deps, upstreams: new Upstreams(deps.upstreamRules) };
   }

@@ -31,6 +31,7 @@ export class Gate {
     };
     this.#listener = new Listener(address, {
       connections,
+      group: "gate",
       writeTimeout: deps.idleTimeout * READER_PATIENCE,
       serve: (client) => this.#serve(client),
       reject: (client) => this.#connectionOf(client).rejectFull(),

@@ -107,10 +107,12 @@ export class ProxiedRequest {
    */
   async run(): Promise<boolean> {
     const upgrades = isWebSocketRequest(this.#head);
+    this.#client.onClose = () => this.abort("client left");
     try {
       const response = await this.#request(upgrades);
       this.#context.status = response.status;
       this.#context.isForwarded = true;
+      this.#client.limitSilence(this.#gate.appsIdleTimeout);
       if (response.status !== 101) return await this.#forwardResponse(response);
       if (!upgrades) throw new MalformedMessage("it changes the protocol without a request");
       if (!upgradesToWebSocket(response.headers)) {
@@ -120,6 +122,7 @@ export class ProxiedRequest {
       return false;
     } finally {
       this.#isFinished = true;
+      this.#client.onClose = undefined;
       if (this.aborted === "client left" || this.aborted === "cut off") {
         this.#context.isAborted = true;
       }
@@ -129,9 +132,9 @@ export class ProxiedRequest {
 
   /** Aborts the request. */
   abort(reason: AbortReason): void {
+    this.aborted ??= reason;
     const closesClient = reason === "client left" || reason === "cut off";
     if (closesClient || this.#isFinished || this.#isUpgraded) this.#client.connection.close();
-    this.aborted ??= reason;
     this.#connecting.abort();
     this.#upstream?.close();
   }
@@ -384,7 +387,6 @@ async function pump(
   forward: (piece: Uint8Array) => Promise<void>,
 ): Promise<void> {
   const { reader } = from;
-  reader.enlarge();
   do {
     const piece = reader.take(Infinity);
     if (piece.length > 0) await forward(piece);

@@ -1,3 +1,4 @@
+import { errors } from "../http/http_error.ts";
 import { targetOf, type UpstreamRules } from "../http/network/upstream_rules.ts";
 import { closeQuietly, Connection, ConnectionLost } from "../http1/connection.ts";
 import { type ConnectionTable, isOutOfDescriptors } from "../http1/connection_table.ts";
@@ -12,9 +13,17 @@ const IDLE_TIMEOUT = 4000;
 const MAX_UPSTREAMS = 1000;
 
 /** The table that counts the process's descriptors, of which every upstream connection uses one. */
-type Descriptors = Pick<ConnectionTable, "addSocket" | "removeSocket" | "evict">;
+type Descriptors = Pick<
+  ConnectionTable,
+  "makeSocketRoom" | "addSocket" | "removeSocket" | "evict"
+>;
 
-const UNCOUNTED: Descriptors = { addSocket() {}, removeSocket() {}, evict: () => false };
+const UNCOUNTED: Descriptors = {
+  makeSocketRoom: () => true,
+  addSocket() {},
+  removeSocket() {},
+  evict: () => false,
+};
 
 /** The gate does not connect to the address of an application. */
 export class UpstreamForbidden extends Error {
@@ -76,6 +85,7 @@ export class Upstreams {
     if (!isKnown || idle.length >= MAX_IDLE_CONNECTIONS) return connection.close();
     const entry: IdleConnection = { connection, since: now, isIdle: true };
     idle.push(entry);
+    connection.reader.shrink();
     // An end, or bytes without a request, make the connection unusable.
     connection.reader.fill().then(() => {
       if (!entry.isIdle) return;
@@ -87,12 +97,14 @@ export class Upstreams {
   /**
    * Opens a connection to an application.
    *
+   * @throws {HttpError} 503 if the gate may open no further socket.
    * @throws {UpstreamForbidden}
    * @throws {ConnectionLost} if the connection fails, or the signal is aborted.
    */
   async connect(upstream: Upstream, signal: AbortSignal): Promise<Connection> {
-    this.#descriptors.addSocket();
-    const onClose = () => this.#descriptors.removeSocket();
+    if (!this.#descriptors.makeSocketRoom("gate")) throw errors.serverFull();
+    this.#descriptors.addSocket("gate");
+    const onClose = () => this.#descriptors.removeSocket("gate");
     const options = { rules: this.#rules, signal, onClose };
     try {
       return await connectTo(upstream, options);

@@ -22,9 +22,6 @@ const UNTIL_CLOSE: Framing = { kind: "close" };
 export const MAX_CHUNK_LINE = 1024;
 export const MAX_TRAILERS = 8192;
 
-/** Bodies with more remaining bytes than this are read with a large buffer. */
-const LARGE_BODY = 16_384;
-
 /** The body of a message while it is received. */
 export interface BodyReader {
   /**
@@ -116,7 +113,6 @@ class BodyOfLength implements BodyReader {
   constructor(reader: ByteReader, length: number) {
     this.#reader = reader;
     this.#remaining = length;
-    if (length > LARGE_BODY) reader.enlarge();
   }
 
   get isDone(): boolean {
@@ -140,7 +136,6 @@ class BodyUntilClose implements BodyReader {
 
   constructor(reader: ByteReader) {
     this.#reader = reader;
-    reader.enlarge();
   }
 
   take(): Uint8Array {
@@ -176,7 +171,6 @@ export class ChunkedBody implements BodyReader {
 
   constructor(reader: ByteReader) {
     this.#reader = reader;
-    reader.enlarge();
   }
 
   get isDone(): boolean {

@@ -30,12 +30,18 @@ export class ClientConnection implements TrackedConnection {
   readonly connection: Connection;
   /** Called instead of closing the connection when bytes requested by `expectBytes` are late. */
   onLate: (() => void) | undefined;
+  /** Called when this side closes the connection, as to make room for another one. */
+  onClose: (() => void) | undefined;
   idleSince: number | undefined;
   readonly #table: ConnectionTable;
   readonly #writeTimeout: number;
   /** Deadline for bytes from the client. */
   #readBy = Infinity;
   #expectsSince: number | undefined;
+  /** How long nothing may be transferred, in milliseconds, since when nothing was, and all bytes until then. */
+  #maxSilence = Infinity;
+  #silentSince = 0;
+  #transferred = 0;
   #shrinkAt = Infinity;
   /** Progress of the current write: when `PROGRESS` more bytes were last accepted, and how many there were then. */
   #progressAt = 0;
@@ -46,20 +52,22 @@ export class ClientConnection implements TrackedConnection {
     readonly address: Deno.NetAddr,
     { connections, writeTimeout }: ClientOptions,
   ) {
-    this.connection = new Connection(transport);
+    this.connection = new Connection(transport, () => this.onClose?.());
     this.#table = connections;
     this.#writeTimeout = writeTimeout;
     this.awaitHead();
   }
 
   get stalledSince(): number | undefined {
-    return this.connection.isWriting ? this.#progressAt : this.#expectsSince;
+    if (this.connection.isWriting) return this.#progressAt;
+    return this.#maxSilence === Infinity ? this.#expectsSince : this.#silentSince;
   }
 
   /** Waits for the first byte of a request. */
   awaitRequest(): void {
     const { clock } = this.#table;
     this.#table.setIdle(this);
+    this.#maxSilence = Infinity;
     this.#readBy = clock.in(KEEP_ALIVE_TIMEOUT);
     this.#shrinkAt = clock.in(SHRINK_AFTER);
     this.connection.reader.shrink();
@@ -87,6 +95,15 @@ export class ClientConnection implements TrackedConnection {
   expectNothing(): void {
     this.#readBy = Infinity;
     this.#expectsSince = undefined;
+  }
+
+  /**
+   * Closes the connection when no byte was transferred in either direction for a time, in milliseconds, until
+   * `awaitRequest`. While nothing is transferred, the request counts as stalled.
+   */
+  limitSilence(time: number): void {
+    this.#maxSilence = time;
+    this.#silentSince = this.#table.clock.now;
   }
 
   /** Sends a part of a message within the write timeout. @throws {ConnectionLost} */
@@ -131,6 +148,7 @@ export class ClientConnection implements TrackedConnection {
       this.#shrinkAt = Infinity;
       this.connection.shrink();
     }
+    this.#checkSilence(now);
     if (!this.connection.isWriting) return;
     if (this.connection.written >= this.#progressBytes + PROGRESS) {
       this.#progressBytes = this.connection.written;
@@ -144,6 +162,14 @@ export class ClientConnection implements TrackedConnection {
   close(): void {
     if (this.connection.isWriting || this.connection.written === 0) this.connection.abort();
     else this.connection.close();
+  }
+
+  #checkSilence(now: number): void {
+    const transferred = this.connection.written + this.connection.reader.received;
+    if (transferred !== this.#transferred) {
+      this.#transferred = transferred;
+      this.#silentSince = now;
+    } else if (this.#silentSince + this.#maxSilence < now) this.close();
   }
 
   #beginWriting(): void {

@@ -160,6 +160,8 @@ export class ByteReader {
   #end = 0;
   #filling: Promise<boolean> | undefined;
   #isLarge = false;
+  /** Bytes that were read. */
+  received = 0;
   /** Whether the last read failed, as opposed to reaching the end of the stream. */
   isBroken = false;
 
@@ -212,19 +214,9 @@ export class ByteReader {
     return new Uint8Array(this.#buffer.buffer, this.#buffer.byteOffset + start, end - start);
   }
 
-  /** Uses a buffer of `MAX_READ_BUFFER` from the next read on. */
-  enlarge(): void {
-    this.#isLarge = true;
-  }
-
-  /** Releases a large buffer between two messages, unless it holds bytes or a read is in progress. */
+  /** Uses a small buffer from the next read on, as between two messages, unless the large one holds bytes. */
   shrink(): void {
     this.#isLarge = false;
-    if (this.length > 0 || this.#filling !== undefined) return;
-    if (this.#buffer.length > MIN_READ_BUFFER) {
-      this.#buffer = Buffer.allocUnsafeSlow(MIN_READ_BUFFER);
-    }
-    this.#start = this.#end = 0;
   }
 
   /**
@@ -240,8 +232,13 @@ export class ByteReader {
     try {
       const room = this.#end === 0 ? this.#buffer : this.view(this.#end, this.#buffer.length);
       const count = await this.#source.read(room);
-      this.#end += count ?? 0;
-      return count !== null;
+      if (count === null) return false;
+      this.#end += count;
+      this.received += count;
+      // Much data arrives in full buffers. A connection with little of it, such as a WebSocket, keeps a small one.
+      if (count === room.length) this.#isLarge = true;
+      else if (count < MIN_READ_BUFFER / 2) this.#isLarge = false;
+      return true;
     } catch {
       // Every read error ends the connection.
       this.isBroken = true;
@@ -255,9 +252,10 @@ export class ByteReader {
     if (this.#start === this.#end) this.#start = this.#end = 0;
     const { length } = this.#buffer;
     if (this.#isLarge && length < MAX_READ_BUFFER) return this.#move(MAX_READ_BUFFER);
-    if (this.#end < length) return;
-    if (this.#start > 0) return this.#move(length);
-    this.#move(Math.min(2 * length, MAX_READ_BUFFER));
+    if (!this.#isLarge && this.#end === 0 && length > MIN_READ_BUFFER) {
+      return this.#move(MIN_READ_BUFFER);
+    }
+    if (this.#end === length) this.#move(this.#start > 0 ? length : MAX_READ_BUFFER);
   }
 
   #move(size: number): void {

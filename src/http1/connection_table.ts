@@ -7,6 +7,9 @@ const MAX_CONNECTIONS = 2000;
 /** Connections from one network: a hundred people with browsers, and an eighth of all connections. */
 const MAX_NETWORK_CONNECTIONS = 256;
 
+/** The part of each limit that connections of the gate can take. The rest is for the API, S3 and the dashboard. */
+const GATE_SHARE = 3 / 4;
+
 /** File descriptors reserved for the store, backups and DNS lookups. */
 export const RESERVED_DESCRIPTORS = 96;
 
@@ -44,6 +47,11 @@ export class Clock {
   }
 }
 
+/** Whose clients a connection or a socket serves: those of applications, or those of all other ports. */
+export type PortGroup = "server" | "gate";
+
+type Counts = Record<PortGroup, number>;
+
 /** A connection as the table sees it. */
 export interface TrackedConnection {
   /** The `Clock.now` since which the client has made no required progress, or `undefined` if none is required. */
@@ -69,18 +77,21 @@ export interface ConnectionLimits {
 /**
  * The client connections of all ports. At a limit, the table closes the connection that has been idle longest (those of
  * trusted proxies last), then the one that has been stalled longest. It never closes a request that makes progress.
+ * Connections of the gate make room for each other before they take more than `GATE_SHARE` of a limit.
  */
 export class ConnectionTable {
   readonly clock: Clock;
   readonly #limits: ConnectionLimits;
   readonly #max: number;
   readonly #maxPerNetwork: number;
-  readonly #connections = new Map<TrackedConnection, string | undefined>();
-  readonly #networks = new Map<string, number>();
+  readonly #connections = new Map<TrackedConnection, { network?: string; group: PortGroup }>();
+  readonly #networks = new Map<string, Counts>();
+  readonly #counts: Counts = { server: 0, gate: 0 };
+  /** The connections, and sockets that are not a client's. */
+  readonly #sockets: Counts = { server: 0, gate: 0 };
   /** Numbers the times at which connections became idle. Every request sets one, and only `evict` compares them. */
   #idleCount = 0;
   #maxSockets = Infinity;
-  #otherSockets = 0;
   #releaseSpared: () => boolean = () => false;
   #sparedAt = -Infinity;
 
@@ -105,7 +116,7 @@ export class ConnectionTable {
    * @param free Descriptors that are free besides those of the sockets that are open now.
    */
   limitDescriptors(free: number): void {
-    const descriptors = free + this.size + this.#otherSockets;
+    const descriptors = free + this.#sockets.server + this.#sockets.gate;
     this.#maxSockets = Math.max(descriptors - RESERVED_DESCRIPTORS, MIN_SOCKETS);
   }
 
@@ -127,27 +138,31 @@ export class ConnectionTable {
   /**
    * Adds an idle connection, and closes another one if a limit is reached. Returns `false` if all others are in use.
    */
-  add(connection: TrackedConnection, address: string): boolean {
+  add(connection: TrackedConnection, address: string, group: PortGroup): boolean {
     const network = this.#limits.networkOf(address);
-    const isNetworkFull = network !== undefined &&
-      (this.#networks.get(network) ?? 0) >= this.#maxPerNetwork;
-    if (isNetworkFull && !this.evict(network)) return false;
-    if (this.#isFull() && !this.evict()) return false;
-    this.#connections.set(connection, network);
+    if (network !== undefined) {
+      const used = this.#networks.get(network) ?? { server: 0, gate: 0 };
+      if (!this.#makeRoom(used, this.#maxPerNetwork, group, network)) return false;
+    }
+    if (!this.#makeRoom(this.#counts, this.#max, group)) return false;
+    if (!this.makeSocketRoom(group)) return false;
+    this.#connections.set(connection, network === undefined ? { group } : { network, group });
     this.setIdle(connection);
-    if (network !== undefined) this.#networks.set(network, (this.#networks.get(network) ?? 0) + 1);
+    this.#counts[group]++;
+    this.#sockets[group]++;
+    if (network !== undefined) this.#countIn(network, group, 1);
     return true;
   }
 
   /** Removes a connection, which must be closed already. */
   remove(connection: TrackedConnection): void {
-    if (!this.#connections.has(connection)) return;
-    const network = this.#connections.get(connection);
+    const found = this.#connections.get(connection);
+    if (found === undefined) return;
+    const { network, group } = found;
     this.#connections.delete(connection);
-    if (network === undefined) return;
-    const count = (this.#networks.get(network) ?? 0) - 1;
-    if (count > 0) this.#networks.set(network, count);
-    else this.#networks.delete(network);
+    this.#counts[group]--;
+    this.#sockets[group]--;
+    if (network !== undefined) this.#countIn(network, group, -1);
   }
 
   /** Marks a connection as waiting for a request. */
@@ -160,49 +175,68 @@ export class ConnectionTable {
     connection.idleSince = undefined;
   }
 
-  /** Counts a socket that is not a client's, such as one to an application. Closes a connection at the limit. */
-  addSocket(): void {
-    if (this.size + this.#otherSockets >= this.#maxSockets) this.evict();
-    this.#otherSockets++;
+  /** Closes a connection if sockets are at their limit. Returns `false` if no further socket may be opened. */
+  makeSocketRoom(group: PortGroup): boolean {
+    return this.#makeRoom(this.#sockets, this.#maxSockets, group);
   }
 
-  removeSocket(): void {
-    this.#otherSockets--;
+  /** Counts a socket that is not a client's, such as one to an application. */
+  addSocket(group: PortGroup): void {
+    this.#sockets[group]++;
   }
 
-  /** Closes the least useful connection, of one network if given. Returns `false` if all are in use. */
-  evict(network?: string): boolean {
-    const victim = this.#longestIdle(network) ?? this.#longestStalled(network);
+  removeSocket(group: PortGroup): void {
+    this.#sockets[group]--;
+  }
+
+  /**
+   * Closes the least useful connection, of one network and one group if they are given. Returns `false` if all are in
+   * use.
+   */
+  evict(network?: string, group?: PortGroup): boolean {
+    const victim = this.#longestIdle(network, group) ?? this.#longestStalled(network, group);
     if (victim === undefined) return false;
     this.remove(victim);
     victim.close();
     return true;
   }
 
-  #isFull(): boolean {
-    return this.size >= this.#max || this.size + this.#otherSockets >= this.#maxSockets;
+  /** Closes a connection if a limit is reached. Returns `false` if nothing more may be added. */
+  #makeRoom(used: Counts, max: number, group: PortGroup, network?: string): boolean {
+    if (group === "gate" && used.gate >= max * GATE_SHARE) return this.evict(network, group);
+    return used.server + used.gate < max || this.evict(network);
+  }
+
+  #countIn(network: string, group: PortGroup, change: 1 | -1): void {
+    const counts = this.#networks.get(network) ?? { server: 0, gate: 0 };
+    counts[group] += change;
+    if (counts.server + counts.gate > 0) this.#networks.set(network, counts);
+    else this.#networks.delete(network);
   }
 
   /**
    * Connections without a network come last: a proxy may be sending a request over a connection that is idle here, and
    * its client would get an error.
    */
-  #longestIdle(network: string | undefined): TrackedConnection | undefined {
+  #longestIdle(network?: string, group?: PortGroup): TrackedConnection | undefined {
     let found: TrackedConnection | undefined;
     let shared: TrackedConnection | undefined;
-    for (const [connection, itsNetwork] of this.#connections) {
+    for (const [connection, one] of this.#connections) {
       if (connection.idleSince === undefined) continue;
-      if (itsNetwork === undefined && network === undefined) shared = earlier(shared, connection);
-      else if (network === undefined || itsNetwork === network) found = earlier(found, connection);
+      if (group !== undefined && one.group !== group) continue;
+      if (network !== undefined && one.network !== network) continue;
+      if (one.network === undefined) shared = earlier(shared, connection);
+      else found = earlier(found, connection);
     }
     return found ?? shared;
   }
 
-  #longestStalled(network: string | undefined): TrackedConnection | undefined {
+  #longestStalled(network?: string, group?: PortGroup): TrackedConnection | undefined {
     let found: TrackedConnection | undefined;
     let since = this.clock.now - this.#limits.stallTime;
-    for (const [connection, itsNetwork] of this.#connections) {
-      if (network !== undefined && itsNetwork !== network) continue;
+    for (const [connection, one] of this.#connections) {
+      if (group !== undefined && one.group !== group) continue;
+      if (network !== undefined && one.network !== network) continue;
       if (connection.stalledSince === undefined || connection.stalledSince >= since) continue;
       found = connection;
       since = connection.stalledSince;

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   type Clock,
   ConnectionTable,
+  type PortGroup,
   RESERVED_DESCRIPTORS,
   type TrackedConnection,
 } from "./connection_table.ts";
@@ -26,11 +27,22 @@ function table({ max = 4, maxPerNetwork = 2, now = 100_000 } = {}): ConnectionTa
 
 /** Adds a connection from each network. */
 function addAll(connections: ConnectionTable, ...networks: string[]): FakeConnection[] {
-  return networks.map((network) => {
-    const connection = new FakeConnection();
-    assert(connections.add(connection, network));
-    return connection;
-  });
+  return networks.map((network) => addTo(connections, "server", network));
+}
+
+function addTo(connections: ConnectionTable, group: PortGroup, network: string): FakeConnection {
+  const connection = new FakeConnection();
+  assert(connections.add(connection, network, group));
+  return connection;
+}
+
+/** Adds connections whose requests make progress. */
+function addBusy(connections: ConnectionTable, group: PortGroup, ...networks: string[]): void {
+  for (const network of networks) connections.setBusy(addTo(connections, group, network));
+}
+
+function refuses(connections: ConnectionTable, group: PortGroup, network: string): boolean {
+  return !connections.add(new FakeConnection(), network, group);
 }
 
 function closed(connections: readonly FakeConnection[]): boolean[] {
@@ -68,7 +80,7 @@ Deno.test("A request that makes progress is never closed", () => {
   const connections = table();
   const all = addAll(connections, "a", "b", "c", "d");
   for (const one of all) connections.setBusy(one);
-  assertEquals(connections.add(new FakeConnection(), "e"), false);
+  assertEquals(connections.add(new FakeConnection(), "e", "server"), false);
   assertEquals(closed(all), [false, false, false, false]);
 });
 
@@ -96,8 +108,8 @@ Deno.test("A network at its limit loses one of its own connections", () => {
   const [third] = addAll(connections, "b");
   assert(third);
   connections.setBusy(third);
-  assertEquals(connections.add(new FakeConnection(), "b"), false);
-  assertEquals(connections.add(new FakeConnection(), "c"), true);
+  assertEquals(connections.add(new FakeConnection(), "b", "server"), false);
+  assertEquals(connections.add(new FakeConnection(), "c", "server"), true);
 });
 
 Deno.test("A network at its limit never costs another network a stalled connection", () => {
@@ -131,7 +143,7 @@ Deno.test("A removed connection frees its place", () => {
 Deno.test("Connections that are open when free descriptors are counted add to the limit", () => {
   const connections = table({ max: 1000, maxPerNetwork: 1000 });
   const early = addAll(connections, ...Array.from({ length: 10 }, () => "a"));
-  connections.addSocket();
+  connections.addSocket("server");
   connections.limitDescriptors(RESERVED_DESCRIPTORS + 20);
   const all = [...early, ...addAll(connections, ...Array.from({ length: 20 }, () => "a"))];
   assertEquals(closed(all).filter(Boolean).length, 0);
@@ -144,11 +156,58 @@ Deno.test("Scarce descriptors limit connections, including those to applications
   connections.limitDescriptors(RESERVED_DESCRIPTORS + 20);
   const all = addAll(connections, ...Array.from({ length: 20 }, () => "a"));
   assertEquals(closed(all).filter(Boolean).length, 0);
-  connections.addSocket();
+  assert(connections.makeSocketRoom("gate"));
+  connections.addSocket("gate");
   assertEquals(closed(all).filter(Boolean).length, 1);
-  connections.removeSocket();
+  connections.removeSocket("gate");
   addAll(connections, "b");
   assertEquals(closed(all).filter(Boolean).length, 1);
   addAll(connections, "b");
   assertEquals(closed(all).filter(Boolean).length, 2);
+});
+
+Deno.test("The gate leaves a quarter of all connections to the other ports", () => {
+  const connections = table({ max: 8, maxPerNetwork: 8 });
+  addBusy(connections, "gate", "a", "b", "c", "d", "e", "f");
+  assert(refuses(connections, "gate", "g"));
+  addBusy(connections, "server", "g", "h");
+  assert(refuses(connections, "server", "i"));
+});
+
+Deno.test("The gate leaves a quarter of a network's connections to the other ports", () => {
+  const connections = table({ max: 100, maxPerNetwork: 4 });
+  addBusy(connections, "gate", "a", "a", "a", "b");
+  assert(refuses(connections, "gate", "a"));
+  addBusy(connections, "server", "a");
+  assert(refuses(connections, "server", "a"));
+  addBusy(connections, "gate", "b");
+});
+
+Deno.test("The gate leaves a quarter of scarce descriptors to the other ports", () => {
+  const connections = table({ max: 1000, maxPerNetwork: 1000 });
+  connections.limitDescriptors(RESERVED_DESCRIPTORS + 20);
+  for (let count = 0; count < 7; count++) {
+    addBusy(connections, "gate", "a");
+    assert(connections.makeSocketRoom("gate"));
+    connections.addSocket("gate");
+  }
+  addBusy(connections, "gate", "a");
+  assert(!connections.makeSocketRoom("gate"));
+  assert(refuses(connections, "gate", "b"));
+  addBusy(connections, "server", "a", "a", "b", "b", "b");
+  assert(refuses(connections, "server", "c"));
+});
+
+Deno.test("At its part, the gate closes its own connection that has been stalled longest", () => {
+  const connections = table({ max: 8, maxPerNetwork: 8 });
+  const [other] = addAll(connections, "x");
+  const all = ["a", "b", "c", "d", "e", "f"].map((network, index) => {
+    const connection = addTo(connections, "gate", network);
+    connections.setBusy(connection);
+    connection.stalledSince = 10_000 - index;
+    return connection;
+  });
+  addTo(connections, "gate", "g");
+  assertEquals(closed(all), [false, false, false, false, false, true]);
+  assertEquals(other?.isClosed, false);
 });

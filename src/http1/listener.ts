@@ -1,7 +1,7 @@
 import { delay } from "@std/async/delay";
 import { ClientConnection } from "./client_connection.ts";
 import { ConnectionLost } from "./connection.ts";
-import { type ConnectionTable, isOutOfDescriptors } from "./connection_table.ts";
+import { type ConnectionTable, isOutOfDescriptors, type PortGroup } from "./connection_table.ts";
 import { TlsAcceptor, type TlsTransport } from "./tls/tls.ts";
 import type { CertificateSource, TlsCertificate } from "./tls/tls_certificates.ts";
 
@@ -16,6 +16,8 @@ export interface ListenAddress {
 
 export interface ListenerOptions {
   connections: ConnectionTable;
+  /** The part of the table that the clients of this port belong to. */
+  group: PortGroup;
   /** Time in which a client must accept 64 KiB of a response, in milliseconds. */
   writeTimeout: number;
   /** Serves a connection until it ends. */
@@ -114,15 +116,15 @@ export class Listener {
   }
 
   #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): TlsTransport {
-    const { connections } = this.#options;
+    const { connections, group } = this.#options;
     // The relay uses two more descriptors.
-    connections.addSocket();
-    connections.addSocket();
+    connections.addSocket(group);
+    connections.addSocket(group);
     const secure = tls.secure(plain);
     this.#secure.add(secure);
     secure.onClose = () => {
-      connections.removeSocket();
-      connections.removeSocket();
+      connections.removeSocket(group);
+      connections.removeSocket(group);
       this.#secure.delete(secure);
       if (this.#secure.size === 0) this.#onFlushed?.();
     };
@@ -130,10 +132,10 @@ export class Listener {
   }
 
   async #serve(transport: Deno.TcpConn | TlsTransport, address: Deno.NetAddr): Promise<void> {
-    const { connections, serve, onError } = this.#options;
+    const { connections, group, serve, onError } = this.#options;
     const client = new ClientConnection(transport, address, this.#options);
     try {
-      if (!connections.add(client, address.hostname)) return await this.#reject(client);
+      if (!connections.add(client, address.hostname, group)) return await this.#reject(client);
       if ("handshake" in transport) await this.#shakeHands(client, transport);
       client.awaitRequest();
       await serve(client);

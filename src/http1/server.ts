@@ -10,7 +10,7 @@ import { BrokenBody, writeResponse } from "./response_writer.ts";
 
 export type Handler = (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>;
 
-export interface ServerOptions extends Omit<ListenerOptions, "serve" | "reject"> {
+export interface ServerOptions extends Omit<ListenerOptions, "group" | "serve" | "reject"> {
   /** Responds to requests. It must not throw. */
   handler: Handler;
   /** Returns the response to a malformed request. */
@@ -34,6 +34,7 @@ export class HttpServer {
     this.#options = options;
     this.#listener = new Listener(address, {
       ...options,
+      group: "server",
       serve: (client) => this.#serve(client),
       reject: (client) => this.#reject(client, options.respondFull()),
     });

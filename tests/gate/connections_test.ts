@@ -159,6 +159,48 @@ Deno.test("Once it has begun, an answer may take as long as it likes.", async ()
   assertEquals((await gate.get("/")).expect(200).text, "ok");
 });
 
+Deno.test("A begun answer and a WebSocket end when no byte passes for --apps-idle-timeout.", async () => {
+  const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+  const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const ticks: UpstreamConnection[] = [];
+  await using upstream = new RawUpstream(async (connection, received) => {
+    if (!received.endsWith("\r\n\r\n")) return;
+    if (received.includes("Upgrade")) await connection.send(`HTTP/1.1 101 Go\r\n${upgrade}\r\n`);
+    else await connection.send(chunked);
+    if (received.includes("/ticking ")) ticks.push(connection);
+  });
+  await using gate = await Gate.start({ args: ["--apps-idle-timeout", "1500ms"] });
+  await gate.open(upstream.origin);
+  const open = async (path: string, headers = "") => {
+    const client = await RawClient.connect(gate.port);
+    await client.send(`GET ${gate.prefix()}${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);
+    await client.readHead();
+    return client;
+  };
+  using silent = await open("/silent");
+  using socket = await open("/silent", upgrade);
+  using ticking = await open("/ticking");
+  using talking = await open("/ticking", upgrade);
+  const since = performance.now();
+  let isOver = false;
+  const ends = Promise.all([silent.readToEnd(), socket.readToEnd()]).then(() => {
+    isOver = true;
+    return performance.now() - since;
+  });
+  // The application speaks on one connection, the caller on the other.
+  while (!isOver || performance.now() - since < 4000) {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await ticks[0]?.send("1\r\nx\r\n");
+    await talking.send("y");
+  }
+  const time = await ends;
+  assert(time > 1000 && time < 6000, `${time} ms`);
+  await Promise.all([upstream.connections[0]?.ended, upstream.connections[1]?.ended]);
+  await ticks[1]?.send("last");
+  assertEquals(await ticking.readChunk(), "x");
+  assertEquals(await talking.readExactly(4), "last");
+});
+
 Deno.test("A caller that stalls within a body gets 408 and is disconnected.", async () => {
   await using upstream = new RawUpstream(() => {});
   await using gate = await Gate.start({ args: ["--idle-timeout", "1s"] });

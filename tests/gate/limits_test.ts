@@ -8,8 +8,8 @@ import { UpstreamApp } from "../support/gate/upstream_app.ts";
 import { RawUpstream } from "../support/gate/upstream_raw.ts";
 import { residentBytes } from "../support/server.ts";
 
-/** Clients that may be connected at once. */
-const CONNECTIONS = 2000;
+/** Clients of the gate that may be connected at once: three quarters of all. */
+const CONNECTIONS = 1500;
 const SOON = 20_000;
 
 Deno.test("When too many are connected, the one that has been idle for longest makes room.", async () => {

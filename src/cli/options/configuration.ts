@@ -32,6 +32,12 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     default: "60s",
   },
   {
+    name: "apps-idle-timeout",
+    value: "TIME",
+    help: "time without a byte after which a WebSocket, or a started answer, ends",
+    default: "10m",
+  },
+  {
     name: "s3-port",
     value: "PORT",
     help: "port of S3, or off; 0 picks a free one",

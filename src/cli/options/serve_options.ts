@@ -48,6 +48,8 @@ export interface ServeOptions extends ListenOptions {
   appsHosts: readonly string[];
   /** Milliseconds. */
   appsTimeout: number;
+  /** Milliseconds. */
+  appsIdleTimeout: number;
   /** Upstreams that are refused by default. */
   allowedUpstreams: AllowedUpstreams;
   /** The port of S3; 0 picks a free one. */
@@ -114,6 +116,7 @@ export function readServeOptions(
     appsHosts: values.optional("apps-host", APPS_HOSTS) ?? [],
     allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
     appsTimeout: values.parsed("apps-timeout", DURATION),
+    appsIdleTimeout: values.parsed("apps-idle-timeout", DURATION),
     s3Port: values.optional("s3-port", PORT_OR_OFF) ?? "off",
     ...ownAddresses(values, listening),
     data: values.text("data") ?? "",

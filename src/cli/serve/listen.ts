@@ -158,10 +158,11 @@ export function openGate(
     policy: { hosts: HostRules; upstreamRules: UpstreamRules };
   },
 ): Gate | undefined {
-  const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout, hsts } = options;
+  const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout, appsIdleTimeout, hsts } =
+    options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
-  const timeouts = { trustedProxies, idleTimeout, appsTimeout };
+  const timeouts = { trustedProxies, idleTimeout, appsTimeout, appsIdleTimeout };
   const deps = { store, wrongKeys, ...policy, ...timeouts, hsts, observer, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
