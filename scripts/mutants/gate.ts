@@ -31,7 +31,7 @@ export const GATE_MUTANTS: readonly Mutant[] = [
         "framing === undefined || NO_BODY === undefined || connection.length < 0) return false;",
     },
     {
-      find: "const wait = sentKey ? wrongKeys.record(client.address) : undefined;",
+      find: "const wait = isCounted ? wrongKeys.record(client.address) : undefined;",
       replace: 'const wait = client.address === "" ? wrongKeys.record(client.address) : undefined;',
       tests: ["tests/gate/limits_test.ts", "tests/gate/callers_test.ts"],
     },

@@ -60,7 +60,7 @@ export interface Deps extends ServerParts {
   gate: GateAddress | undefined;
   /** Where links are served. */
   share: ShareAddress;
-  /** Wrong passwords of links. They count as wrong keys, too, but wrong keys delay no right password. */
+  /** Wrong passwords, by link. They count as wrong keys, too, but wrong keys delay no password. */
   wrongPasswords: WrongKeyLimiter;
   /** Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off. */
   s3: (origin: string) => string | undefined;

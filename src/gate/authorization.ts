@@ -1,4 +1,5 @@
 import { errors, type HttpError } from "../http/http_error.ts";
+import { isFromOtherSite } from "../http/network/wrong_keys.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { NO_BODY } from "../http1/body.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
@@ -215,7 +216,8 @@ function refusal(
   client: ClientInfo,
   sentKey: boolean,
 ): GateResponse {
-  const wait = sentKey ? wrongKeys.record(client.address) : undefined;
+  const isCounted = sentKey && !isFromOtherSite(joinedHeader(head.headers, "sec-fetch-site"));
+  const wait = isCounted ? wrongKeys.record(client.address) : undefined;
   if (wait !== undefined) return errorResponse(errors.tooManyWrongKeys(wait));
   const response = errorResponse(sentKey ? errors.unknownAppKey() : missingKey(head, client));
   if (!isNavigation(head)) return response;

@@ -2,7 +2,7 @@ import { Rights } from "../rules/rights.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import { errors, type HttpError } from "./http_error.ts";
 import { csrfOf, dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
-import type { WrongKeyLimiter } from "./network/wrong_keys.ts";
+import { isFromOtherSite, type WrongKeyLimiter } from "./network/wrong_keys.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** A key that the store knows. */
@@ -135,7 +135,7 @@ export async function authenticateCaller(
   const token = bearerToken(headers);
   if (token === undefined) return await keyOrSession(headers, auth, errors.missingCredentials);
   const hash = token.length <= MAX_KEY_HEADER ? hashSecret(token) : "";
-  if (!await adminToken.hasHash(hash)) throw keyRefusal(errors.unknownToken(), auth);
+  if (!await adminToken.hasHash(hash)) throw keyRefusal(errors.unknownToken(), headers, auth);
   auth.context.key = adminToken.actor;
   return { isAdministrator: true, rights: Rights.all, hash };
 }
@@ -160,7 +160,7 @@ async function keyOrSession(
   }
   const hash = key.length > MAX_KEY_HEADER ? "" : hashSecret(key);
   const found = hash === "" ? undefined : await auth.keys.find(hash);
-  if (found === undefined) throw keyRefusal(errors.unknownKey(), auth);
+  if (found === undefined) throw keyRefusal(errors.unknownKey(), headers, auth);
   return callerOf(found, hash, auth);
 }
 
@@ -202,8 +202,10 @@ export function bearerToken(headers: Headers): string | undefined {
 /** Counts a wrong key and returns the error for it: the given one, or 429 after too many from the same network. */
 export function keyRefusal(
   error: HttpError,
+  headers: Headers,
   { wrongKeys, address }: Pick<AuthContext, "wrongKeys" | "address">,
 ): HttpError {
+  if (isFromOtherSite(headers.get("sec-fetch-site"))) return error;
   const wait = wrongKeys.record(address());
   return wait === undefined ? error : errors.tooManyWrongKeys(wait);
 }

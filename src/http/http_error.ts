@@ -283,7 +283,7 @@ export const errors = {
   tooManyWrongPasswords: (wait: number) =>
     new HttpError(
       429,
-      `Too many wrong passwords or keys came from this network: wait ${wait} seconds`,
+      `Too many wrong passwords of this link came from this network: wait ${wait} seconds`,
       { "Retry-After": String(wait) },
     ),
   tooManyWrongKeys: (wait: number) =>

@@ -48,7 +48,8 @@ export async function authenticate(
   } catch (error) {
     if (!(error instanceof S3Error && GUESSES.includes(error.code))) throw error;
     const address = () => addressOf(routed, deps);
-    const refusal = keyRefusal(errors.unknownKey(), { wrongKeys: deps.wrongKeys, address });
+    const { wrongKeys } = deps;
+    const refusal = keyRefusal(errors.unknownKey(), routed.request.headers, { wrongKeys, address });
     throw refusal.status === 429 ? refusal : error;
   }
 }

@@ -3,6 +3,7 @@ import { authorize, readCredentials } from "../../gate/authorization.ts";
 import { keyNameHeader } from "../../gate/forwarded_headers.ts";
 import { isSameOrigin, SAFE_METHODS, SESSION_NAMES } from "../../gate/session_cookie.ts";
 import { errors } from "../../http/http_error.ts";
+import { isFromOtherSite } from "../../http/network/wrong_keys.ts";
 import { decodeLeniently, Query } from "../../http/request_target.ts";
 import type { Header } from "../../http1/headers.ts";
 import { forCallers, TAGS } from "../../openapi/info.ts";
@@ -67,7 +68,8 @@ async function answer(
     throw errors.missingAppKey();
   }
   // nginx passes on 401 but not 429, so this response also carries `Retry-After`.
-  throw errors.unknownAppKey(wrongKeys.record(address()));
+  const isCounted = !isFromOtherSite(headers.get("sec-fetch-site"));
+  throw errors.unknownAppKey(isCounted ? wrongKeys.record(address()) : undefined);
 }
 
 /**

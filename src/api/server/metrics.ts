@@ -54,7 +54,7 @@ async function authorize(
   } else if (hash !== undefined && await store.adminToken.hasHash(hash)) {
     context.key = "admin";
   } else {
-    throw keyRefusal(errors.unknownMetricsToken(), { wrongKeys, address });
+    throw keyRefusal(errors.unknownMetricsToken(), headers, { wrongKeys, address });
   }
 }
 

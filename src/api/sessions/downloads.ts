@@ -147,12 +147,10 @@ async function create(routed: RoutedRequest, deps: Deps): Promise<Response> {
 }
 
 async function open(routed: RoutedRequest, deps: Deps): Promise<Response> {
-  const { request, requestId, params, context, address } = routed;
+  const { request, requestId, params, context } = routed;
   requirePerson(request.headers);
   const ticket = await deps.store.tickets.find(params["ticket"] ?? "");
-  // It counts with wrong keys, as an unknown link does.
-  if (ticket === undefined) deps.wrongKeys.record(address());
-  if (ticket === undefined || ticket === "ended") throw errors.linkNotFound();
+  if (ticket === undefined) throw errors.linkNotFound();
   context.key = ticket.key;
   const query = new Query(routed.query);
   const zip = query.one("zip");

@@ -114,7 +114,9 @@ async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response
   const secret = fields.text("secret", () => undefined).trim();
   const client = { address: address(), browser: browserName(request.headers.get("user-agent")) };
   const started = await startWith(store, secret, client);
-  if (started === undefined) throw keyRefusal(errors.unknownSecret(), { wrongKeys, address });
+  if (started === undefined) {
+    throw keyRefusal(errors.unknownSecret(), request.headers, { wrongKeys, address });
+  }
   // The browser forgets the token of an earlier session, which would stay open.
   await endAll(await sessionsOfCookies(routed, deps), deps);
   const session = await sessionJson(started, routed.origin(), deps);

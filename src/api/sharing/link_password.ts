@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { readBody } from "../../http/body.ts";
-import { errors, type HttpError } from "../../http/http_error.ts";
+import { errors } from "../../http/http_error.ts";
+import { isFromOtherSite } from "../../http/network/wrong_keys.ts";
 import { MINUTE } from "../../rules/units.ts";
 import { type OpenLink, UNLOCKED_TIME } from "../../store/links/link_store.ts";
 import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
@@ -77,18 +78,21 @@ export function wantsPage(headers: Headers): boolean {
 }
 
 /**
- * Unlike a key, a password may be short enough to be guessed. So a network that has sent too many wrong ones has to wait,
- * even if it would send the right one now. Wrong keys do not matter here: a program with an old key would keep all
- * others in its network from their links.
+ * Unlike a key, a password may be short enough to be guessed. So a network that has sent too many wrong ones of a link has
+ * to wait, even if it would send the right one now. Other links and keys do not matter here, or others in the network
+ * would keep it from its links. A password that another site makes a browser send is not looked at, so it needs no wait.
  */
 async function checkPassword(
   { request, address, context }: RoutedRequest,
-  { record }: OpenLink,
+  { id, record }: OpenLink,
   password: string,
   { store, wrongKeys, wrongPasswords }: Deps,
 ): Promise<void> {
+  const { headers } = request;
+  const missing = errors.linkPassword(wantsPage(headers) ? FORM : BASIC);
+  if (isFromOtherSite(headers.get("sec-fetch-site"))) throw missing;
   const requireNoWait = () => {
-    const wait = wrongPasswords.waitOf(address());
+    const wait = wrongPasswords.waitOf(address(), performance.now(), id);
     if (wait !== undefined) throw errors.tooManyWrongPasswords(wait);
   };
   requireNoWait();
@@ -97,14 +101,9 @@ async function checkPassword(
   // Guesses that are sent side by side must not tell more than those that are sent one by one.
   if (isRight) return requireNoWait();
   context.link = "wrong password";
-  const waits = [wrongPasswords, wrongKeys].map((limiter) => limiter.record(address()) ?? 0);
-  throw refusal(Math.max(...waits), request.headers);
-}
-
-/** @param wait Whole seconds for which the network has to wait. */
-function refusal(wait: number, headers: Headers): HttpError {
-  if (wait > 0) return errors.tooManyWrongPasswords(wait);
-  return errors.linkPassword(wantsPage(headers) ? FORM : BASIC);
+  wrongKeys.record(address());
+  const wait = wrongPasswords.record(address(), performance.now(), id);
+  throw wait === undefined ? missing : errors.tooManyWrongPasswords(wait);
 }
 
 /** The password of `Authorization: Basic`; `undefined` without one. */

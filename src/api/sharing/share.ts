@@ -95,7 +95,7 @@ export const openLink: Endpoint = {
       NotFound: NOT_FOUND,
       PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
       RangeNotSatisfiable: "The range lies outside the file.",
-      TooManyWrongKeys: "Too many wrong passwords or keys came from this network.",
+      TooManyWrongKeys: "Too many wrong passwords of this link came from this network.",
     },
     notOfHead: ["206", "416"],
   },
@@ -137,7 +137,7 @@ export const unlockLink: Endpoint = {
       Forbidden: EMBEDDED_FAILURE,
       NotFound: NOT_FOUND,
       TooLarge: "The body is larger than any valid form.",
-      TooManyWrongKeys: "Too many wrong passwords or keys came from this network.",
+      TooManyWrongKeys: "Too many wrong passwords of this link came from this network.",
       Unauthorized: PASSWORD,
     },
   },
@@ -171,12 +171,10 @@ export function requirePerson(headers: Headers): void {
 
 /** @throws {HttpError} 404 */
 async function findLink(
-  { params, address, context }: RoutedRequest,
-  { store, wrongKeys }: Deps,
+  { params, context }: RoutedRequest,
+  { store }: Deps,
 ): Promise<OpenLink> {
-  const { link, isGenuine } = await store.links.find(params["token"] ?? "");
-  // It counts with wrong keys, but has the same response however many there were.
-  if (!isGenuine) wrongKeys.record(address());
+  const link = await store.links.find(params["token"] ?? "");
   if (link === undefined) throw errors.linkNotFound();
   context.project = link.record.project;
   return link;

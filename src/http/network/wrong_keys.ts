@@ -28,8 +28,18 @@ const LEVELS = {
 } as const;
 
 /**
- * Limits wrong keys by the network of the client. Callers check the key first, so a correct key is always accepted, even
- * from a network that has to wait. The counts are those of this process.
+ * Returns whether a page of another site made a browser send a request (w3.org/TR/fetch-metadata): such a page could use
+ * up the attempts of its visitors, so what it sends is not counted. Programs do not send the header.
+ *
+ * @param site The header `Sec-Fetch-Site`.
+ */
+export function isFromOtherSite(site: string | null | undefined): boolean {
+  return site === "cross-site" || site === "same-site";
+}
+
+/**
+ * Limits wrong keys by the network of the client, or wrong passwords by what they would open too. Callers check the key
+ * first, so a correct key is always accepted, even from a network that has to wait. The counts are those of this process.
  */
 export class WrongKeyLimiter {
   readonly #levels: readonly Tally[];
@@ -45,9 +55,10 @@ export class WrongKeyLimiter {
    * Returns the whole seconds for which the network of an address has to wait; `undefined` if it has not.
    *
    * @param now Milliseconds on a monotonic clock.
+   * @param subject What the password opens; nothing for keys.
    */
-  waitOf(address: string, now: number = performance.now()): number | undefined {
-    const waits = networksOf(address).map((network, level) =>
+  waitOf(address: string, now: number = performance.now(), subject = ""): number | undefined {
+    const waits = networksOf(address, subject).map((network, level) =>
       this.#levels[level]?.wait(network, now) ?? 0
     );
     const wait = Math.max(...waits);
@@ -67,12 +78,13 @@ export class WrongKeyLimiter {
    * Counts a wrong key.
    *
    * @param now Milliseconds on a monotonic clock.
+   * @param subject What the password opens; nothing for keys.
    * @returns The whole seconds for which its network has to wait; then it is not counted.
    */
-  record(address: string, now: number = performance.now()): number | undefined {
-    const wait = this.waitOf(address, now);
+  record(address: string, now: number = performance.now(), subject = ""): number | undefined {
+    const wait = this.waitOf(address, now, subject);
     if (wait !== undefined) return wait;
-    const networks = networksOf(address);
+    const networks = networksOf(address, subject);
     networks.forEach((network, level) => this.#levels[level]?.count(network, now));
     return undefined;
   }
@@ -130,10 +142,10 @@ class Tally {
   }
 }
 
-/** The networks that contain an address, the narrowest first. */
-function networksOf(address: string): string[] {
+/** The networks that contain an address, the narrowest first, each with the subject. */
+function networksOf(address: string, subject: string): string[] {
   const family = isIPv4(parseAddress(address) ?? "") ? "ipv4" : "ipv6";
-  return LEVELS[family].map((bits) => networkOf(address, bits));
+  return LEVELS[family].map((bits) => `${subject} ${networkOf(address, bits)}`);
 }
 
 function removeFirst(group: Map<string, Count>): void {

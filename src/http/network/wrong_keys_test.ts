@@ -111,3 +111,12 @@ Deno.test("the networks that have to wait are counted until their wait is over",
   assertEquals(keys.countWaiting(0), 2);
   assertEquals(keys.countWaiting(WRONG_KEY_FIRST_WAIT), 0);
 });
+
+Deno.test("wrong passwords of one subject delay no other, from any network around", () => {
+  const passwords = new WrongKeyLimiter();
+  for (let i = 0; i < MAX_WRONG_KEYS; i++) passwords.record("192.0.2.1", 0, "one");
+  assertEquals(passwords.waitOf("192.0.2.9", 0, "one"), FIRST_WAIT);
+  assertEquals(passwords.waitOf("192.0.2.9", 0, "other"), undefined);
+  assertEquals(passwords.waitOf("192.0.3.1", 0, "one"), undefined);
+  assertEquals(passwords.waitOf("192.0.2.1", 0), undefined);
+});

@@ -233,10 +233,8 @@ export class LinkStore {
   /**
    * Returns the link of a token, which may be any text; `undefined` if there is none, or it has expired or is used up.
    * A link may be cached for `KEY_CACHE_TTL`.
-   *
-   * @returns `isGenuine`: whether the token was made by this store.
    */
-  async find(token: string): Promise<{ link: OpenLink | undefined; isGenuine: boolean }> {
+  async find(token: string): Promise<OpenLink | undefined> {
     const signing = await this.#signing.find();
     const { id, isGenuine } = signing.parse(token);
     const wasCached = this.#cache.peek(id) !== undefined;
@@ -245,12 +243,10 @@ export class LinkStore {
     const isOpen = isGenuine && link !== undefined && link.record.keyId === signing.id &&
       !link.isUsedUp && !this.#expired.has(id) &&
       !found?.owner.deleting.includes(link.record.drive);
-    if (isOpen && !hasExpired(link.record)) {
-      return { link: { id, record: link.record, wasCached }, isGenuine };
-    }
+    if (isOpen && !hasExpired(link.record)) return { id, record: link.record, wasCached };
     if (isOpen) this.#expire(link);
     await this.#equalize(id, { wasCached, isFileRead: false });
-    return { link: undefined, isGenuine };
+    return undefined;
   }
 
   /** To be called when a link leads to no file, so that the refusal takes as long as that of an unknown link. */

@@ -121,21 +121,17 @@ export class TicketStore {
     });
   }
 
-  /**
-   * Returns the ticket with a token, which may be any text.
-   *
-   * @returns `undefined` if it is unknown, `"ended"` if it has expired, or its session or credential has ended.
-   */
-  async find(token: string): Promise<Ticket | "ended" | undefined> {
+  /** Returns the ticket with a token, which may be any text; `undefined` if it is unknown or has ended. */
+  async find(token: string): Promise<Ticket | undefined> {
     const hash = hashSecret(token);
     const [{ value }] = await this.#db.reads.get<[TicketRecord]>([keys.grant("ticket", hash)]);
     if (value === null) return undefined;
     const { project, drive, session, expires, selection } = value;
     const known = expires > Date.now() ? await this.#projects.find(project) : undefined;
-    if (known?.created !== value.projectCreated) return "ended";
+    if (known?.created !== value.projectCreated) return undefined;
     const isSignedOut = session !== undefined && await this.#signIns.find(session) === undefined;
     const holder = isSignedOut ? undefined : await this.#holder(value.owner);
-    if (holder === undefined) return "ended";
+    if (holder === undefined) return undefined;
     return { project, drive, ...holder, ...await unpack(selection) };
   }
 

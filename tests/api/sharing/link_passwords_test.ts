@@ -113,21 +113,60 @@ alone(
   },
 );
 
-alone("Wrong keys and unknown addresses delay no right password.", async (drive) => {
+alone("Wrong keys and unknown addresses delay no password.", async (drive) => {
   await drive.put("a", "inside");
   const { url } = await makeLink(drive, { name: "a", password: "right" });
   const unknown = `${new URL(url).origin}/s/unknown`;
   const from = { "X-Forwarded-For": newAddress() };
-  for (let i = 0; i < 10; i++) {
-    (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(401);
+  for (let i = 0; i < 25; i++) {
+    (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(i < 20 ? 401 : 429);
     (await visit(unknown, { headers: from })).expect(404);
   }
-  (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(429);
   (await visit(url, { headers: { ...from, ...basic("right") } })).expect(200);
   const page = { method: "POST", headers: { ...FORM, ...from }, body: form("right") };
   (await visit(url, page)).expect(303);
-  (await visit(url, { headers: { ...from, ...basic("wrong") } })).expect(429);
+  (await visit(url, { headers: { ...from, ...basic("wrong") } })).expect(401);
 });
+
+alone("Wrong passwords of one link delay those of no other.", async (drive) => {
+  await drive.put("a", "inside");
+  const { url } = await makeLink(drive, { name: "a", password: "right" });
+  const { url: other } = await makeLink(drive, { name: "a", password: "right" });
+  const from = { "X-Forwarded-For": newAddress() };
+  for (let i = 0; i < 20; i++) {
+    (await visit(url, { headers: { ...from, ...basic("x") } })).expect(401);
+  }
+  (await visit(url, { headers: { ...from, ...basic("right") } })).expect(429);
+  (await visit(other, { headers: { ...from, ...basic("x") } })).expect(401);
+  (await visit(other, { headers: { ...from, ...basic("right") } })).expect(200);
+});
+
+alone(
+  "What a page of another site sends is not counted, and tells nothing of a password.",
+  async (drive) => {
+    await drive.put("a", "inside");
+    const { url } = await makeLink(drive, { name: "a", password: "right" });
+    const from = { "X-Forwarded-For": newAddress() };
+    for (const site of ["cross-site", "same-site"]) {
+      const foreign = { ...from, "Sec-Fetch-Site": site };
+      for (let i = 0; i < 25; i++) {
+        (await visit(url, { headers: { ...foreign, ...basic("wrong") } })).expect(401);
+        (await drive.send("GET", "/links", { key: "wrong", headers: foreign })).expect(401);
+      }
+      (await visit(url, { headers: { ...foreign, ...basic("right") } })).expect(401);
+      const posted = { method: "POST", headers: { ...FORM, ...foreign }, body: form("right") };
+      assert(!(await visit(url, posted)).expect(401).text.includes('role="alert"'));
+      (await drive.send("GET", "/links", { headers: foreign })).expect(200);
+    }
+    (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(401);
+    const own = { ...from, "Sec-Fetch-Site": "same-origin" };
+    const posted = { method: "POST", headers: { ...FORM, ...own }, body: form("right") };
+    const cookie = (await visit(url, posted)).expect(303).header("Set-Cookie").split(";")[0] ?? "";
+    // The link is on another site, and the browser has the password.
+    const follow = { ...from, "Sec-Fetch-Site": "cross-site", Cookie: cookie };
+    (await visit(url, { headers: follow })).expect(200);
+  },
+);
 
 alone(
   "Guesses that are sent side by side tell no more than those that are sent one by one.",
@@ -147,11 +186,11 @@ alone(
   },
 );
 
-alone("Unknown addresses count with wrong keys, but are 404 all the same.", async (drive) => {
+alone("Unknown addresses are no wrong keys.", async (drive) => {
   const from = { "X-Forwarded-For": newAddress() };
   const unknown = `${new URL((await makeLink(drive, { name: "a" })).url).origin}/s/unknown`;
   for (let i = 0; i < 25; i++) (await visit(unknown, { headers: from })).expect(404);
-  (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(429);
+  (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(401);
 });
 
 test("While passwords are checked, other requests are answered.", async (drive) => {
