@@ -141,11 +141,10 @@ export interface UsageDay {
 
 /** The administration of a server over its HTTP API. */
 export class Administration {
-  readonly #connection: Connection;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
+  constructor(
+    private readonly connection: Connection,
+  ) {}
 
   async createProject(project: NewProject): Promise<CreatedProject> {
     return await this.#create("/projects", project);
@@ -247,7 +246,7 @@ export class Administration {
     const path = project === undefined ? "/events" : this.#path(project, "events");
     const query = { limit: `${Math.min(limit, MAX_LIST)}` };
     const events: AuditEvent[] = [];
-    const list = this.#connection.items<AuditEvent>(requestOf("GET", path), "events", query);
+    const list = this.connection.items<AuditEvent>(requestOf("GET", path), "events", query);
     for await (const event of list) {
       if (events.push(event) === limit) break;
     }
@@ -261,16 +260,16 @@ export class Administration {
 
   /** Returns the path of a project, or of something in it. */
   #path(...segments: string[]): string {
-    return `/projects/${segments.map((segment) => this.#connection.segment(segment)).join("/")}`;
+    return `/projects/${segments.map((segment) => this.connection.segment(segment)).join("/")}`;
   }
 
   async #get<T>(path: string): Promise<T> {
-    return await this.#connection.requestJson<T>(requestOf("GET", path));
+    return await this.connection.requestJson<T>(requestOf("GET", path));
   }
 
   /** Sends a change that may be repeated. */
   async #set<T>(method: string, path: string, body: unknown): Promise<T> {
-    return await this.#connection.requestJson<T>(requestOf(method, path, body));
+    return await this.connection.requestJson<T>(requestOf(method, path, body));
   }
 
   /**
@@ -279,9 +278,9 @@ export class Administration {
    * @throws {ClientError} if it is unknown what happened.
    */
   async #create<T>(path: string, body: unknown): Promise<T> {
-    return await this.#connection.retrier.run(async () => {
+    return await this.connection.retrier.run(async () => {
       try {
-        const answer = await this.#connection.send(requestOf("POST", path, body));
+        const answer = await this.connection.send(requestOf("POST", path, body));
         return await answer.json() as T;
       } catch (error) {
         const hasAnswer = error instanceof Refused;
@@ -298,10 +297,10 @@ export class Administration {
   /** Deletes something. After a lost answer, its absence is the success. */
   async #delete(path: string): Promise<void> {
     let tries = 0;
-    await this.#connection.retrier.run(async () => {
+    await this.connection.retrier.run(async () => {
       tries++;
       try {
-        const answer = await this.#connection.send(requestOf("DELETE", path));
+        const answer = await this.connection.send(requestOf("DELETE", path));
         await answer.body?.cancel();
       } catch (error) {
         if (error instanceof Refused && error.status === 404 && tries > 1) return;

@@ -141,13 +141,12 @@ export async function openPlainFile(path: string): Promise<Deno.FsFile> {
 
 /** A folder to write files into, which links inside of it cannot lead out of. */
 export class PlainTree {
-  /** An absolute path without links. */
-  readonly root: string;
   readonly #folders = new Set<string>([""]);
 
-  private constructor(root: string) {
-    this.root = root;
-  }
+  private constructor(
+    /** An absolute path without links. */
+    readonly root: string,
+  ) {}
 
   /** Opens a folder, and creates it if needed. The folder itself, or one above it, may be a link. */
   static async open(folder: string): Promise<PlainTree> {

@@ -37,23 +37,22 @@ export type Entry = FileInfo | { name: string; size?: undefined };
 
 /** The drives of a project on a server. */
 export class RemoteDrives implements Drives {
-  readonly #connection: Connection;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
+  constructor(
+    private readonly connection: Connection,
+  ) {}
 
   get identity(): string {
-    return this.#connection.identity;
+    return this.connection.identity;
   }
 
   get retrier(): Retrier {
-    return this.#connection.retrier;
+    return this.connection.retrier;
   }
 
   async *listDrives(prefix?: string): AsyncIterable<DriveInfo> {
     const query = prefix === undefined ? {} : { prefix };
-    const drives = this.#connection.items<ListedDrive>({ path: "" }, "drives", query);
+    const drives = this.connection.items<ListedDrive>({ path: "" }, "drives", query);
     for await (const { drive_name: name, files, bytes } of drives) yield { name, files, bytes };
   }
 
@@ -66,15 +65,15 @@ export class RemoteDrives implements Drives {
   /** Lists files by a prefix of their names; unless `recursive`, names are cut at the first slash after the prefix. */
   async *entries(drive: string, prefix: string, recursive: boolean): AsyncIterable<Entry> {
     const query = { details: "true", prefix, recursive: `${recursive}` };
-    const path = `${this.#connection.drivePath(drive)}/files`;
-    const files = this.#connection.items<ListedFile>({ path }, "files", query);
+    const path = `${this.connection.drivePath(drive)}/files`;
+    const files = this.connection.items<ListedFile>({ path }, "files", query);
     for await (const file of files) yield entryOf(file);
   }
 
   async *listFolders(drive: string, prefix = ""): AsyncIterable<string> {
-    const path = `${this.#connection.drivePath(drive)}/folders`;
+    const path = `${this.connection.drivePath(drive)}/folders`;
     try {
-      yield* this.#connection.items<string>({ path }, "folders", { prefix });
+      yield* this.connection.items<string>({ path }, "folders", { prefix });
     } catch (error) {
       // Servers of earlier versions keep no folders.
       if (!(error instanceof Refused && [404, 405].includes(error.status))) throw error;
@@ -90,16 +89,16 @@ export class RemoteDrives implements Drives {
 
   async createFolder(drive: string, name: string): Promise<void> {
     const body = JSON.stringify({ name });
-    await this.#connection.requestEmpty({
+    await this.connection.requestEmpty({
       method: "POST",
-      path: `${this.#connection.drivePath(drive)}/folders`,
+      path: `${this.connection.drivePath(drive)}/folders`,
       body,
     });
   }
 
   async stat(drive: string, name: string): Promise<FileInfo | undefined> {
     try {
-      const answer = await this.#connection.request({
+      const answer = await this.connection.request({
         method: "HEAD",
         path: this.#downloadPath(drive, name),
       });
@@ -129,7 +128,7 @@ export class RemoteDrives implements Drives {
     };
     try {
       const request = { method: "GET", path: this.#downloadPath(drive, file.name), headers };
-      const answer = await this.#connection.send(request);
+      const answer = await this.connection.send(request);
       const begins = answer.status === 206
         ? Number(/^bytes (\d+)-/.exec(answer.headers.get("content-range") ?? "")?.[1])
         : 0;
@@ -158,13 +157,13 @@ export class RemoteDrives implements Drives {
       "Content-Digest": `sha-256=:${sha256}:`,
       ...(isNew ? { "If-None-Match": "*" } : {}),
     };
-    const path = `${this.#connection.drivePath(drive)}/files?${queryOf(name, mtime)}`;
+    const path = `${this.connection.drivePath(drive)}/files?${queryOf(name, mtime)}`;
     const request = { method: "POST", path, headers, body: bytes, timeout: SENT_ANSWER_TIME };
     let tries = 0;
     try {
-      await this.#connection.retrier.run(async () => {
+      await this.connection.retrier.run(async () => {
         tries++;
-        const answer = await this.#connection.send(request);
+        const answer = await this.connection.send(request);
         await answer.body?.cancel();
       });
     } catch (error) {
@@ -176,9 +175,9 @@ export class RemoteDrives implements Drives {
   }
 
   async room(): Promise<number> {
-    const path = `/admin/v1/projects/${this.#connection.project}`;
+    const path = `/admin/v1/projects/${this.connection.project}`;
     try {
-      const { max_bytes, bytes, open_upload_bytes, trash_bytes } = await this.#connection
+      const { max_bytes, bytes, open_upload_bytes, trash_bytes } = await this.connection
         .requestJson<ProjectUsage>({ method: "GET", path, isOfServer: true });
       return max_bytes === null ? Infinity : max_bytes - bytes - open_upload_bytes - trash_bytes;
     } catch (error) {
@@ -193,15 +192,15 @@ export class RemoteDrives implements Drives {
     name: string,
     { type, mtime }: FileAttributes,
   ): Promise<string> {
-    const path = `${this.#connection.drivePath(drive)}/uploads?${queryOf(name, mtime)}`;
+    const path = `${this.connection.drivePath(drive)}/uploads?${queryOf(name, mtime)}`;
     const request = { method: "POST", path, headers: { "Content-Type": type } };
-    return (await this.#connection.requestJson<{ upload_id: string }>(request)).upload_id;
+    return (await this.connection.requestJson<{ upload_id: string }>(request)).upload_id;
   }
 
   async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
     try {
       const request = { method: "GET", path: this.#uploadPath(drive, name, id) };
-      return (await this.#connection.requestJson<{ parts: PartSize[] }>(request)).parts;
+      return (await this.connection.requestJson<{ parts: PartSize[] }>(request)).parts;
     } catch (error) {
       if (error instanceof Refused && error.status === 404) return undefined;
       throw error;
@@ -218,7 +217,7 @@ export class RemoteDrives implements Drives {
     // No content type: it was sent with the start of the upload.
     const headers = { "Content-Digest": `sha-256=:${sha256}:` };
     const timeout = SENT_ANSWER_TIME;
-    await this.#connection.requestEmpty({ method: "POST", path, headers, body: bytes, timeout });
+    await this.connection.requestEmpty({ method: "POST", path, headers, body: bytes, timeout });
   }
 
   async complete(
@@ -230,7 +229,7 @@ export class RemoteDrives implements Drives {
     const headers: Record<string, string> = isNew ? { "If-None-Match": "*" } : {};
     try {
       const path = this.#uploadPath(drive, name, id);
-      await this.#connection.requestEmpty({
+      await this.connection.requestEmpty({
         method: "PATCH",
         path,
         headers,
@@ -243,7 +242,7 @@ export class RemoteDrives implements Drives {
 
   async abort(drive: string, name: string, id: string): Promise<void> {
     try {
-      await this.#connection.requestEmpty({
+      await this.connection.requestEmpty({
         method: "DELETE",
         path: this.#uploadPath(drive, name, id),
       });
@@ -257,8 +256,8 @@ export class RemoteDrives implements Drives {
     const failed: string[] = [];
     for (let from = 0; from < names.length; from += MAX_DELETE_NAMES) {
       const body = JSON.stringify({ names: names.slice(from, from + MAX_DELETE_NAMES) });
-      const path = `${this.#connection.drivePath(drive)}/files`;
-      const answer = await this.#connection.requestJson<
+      const path = `${this.connection.drivePath(drive)}/files`;
+      const answer = await this.connection.requestJson<
         { failed: string[] | Record<string, string> }
       >(
         { method: "DELETE", path, body, timeout: SENT_ANSWER_TIME },
@@ -270,11 +269,11 @@ export class RemoteDrives implements Drives {
   }
 
   #downloadPath(drive: string, name: string): string {
-    return `${this.#connection.drivePath(drive)}/files/download?${new URLSearchParams({ name })}`;
+    return `${this.connection.drivePath(drive)}/files/download?${new URLSearchParams({ name })}`;
   }
 
   #uploadPath(drive: string, name: string, id: string, more = ""): string {
-    const path = `${this.#connection.drivePath(drive)}/uploads/${encodeURIComponent(id)}`;
+    const path = `${this.connection.drivePath(drive)}/uploads/${encodeURIComponent(id)}`;
     return `${path}${more}?${new URLSearchParams({ name })}`;
   }
 
@@ -284,9 +283,9 @@ export class RemoteDrives implements Drives {
     if (reader === undefined) return;
     try {
       for (;;) {
-        const { done, value } = await nextChunk(reader.read(), this.#connection.origin);
+        const { done, value } = await nextChunk(reader.read(), this.connection.origin);
         if (done) return;
-        yield* this.#connection.limiter?.pace(value) ?? [value];
+        yield* this.connection.limiter?.pace(value) ?? [value];
       }
     } finally {
       await reader.cancel().catch(() => {});

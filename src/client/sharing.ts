@@ -47,11 +47,10 @@ export interface OpenUpload {
 
 /** What a project shares, its trash and its open uploads. */
 export class RemoteSharing {
-  readonly #connection: Connection;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
+  constructor(
+    private readonly connection: Connection,
+  ) {}
 
   /** Creates a link. Its address is in the answer; a repeated request may leave a second link behind, which opens the same. */
   async createLink(drive: string, link: NewLink): Promise<Link> {
@@ -59,7 +58,7 @@ export class RemoteSharing {
   }
 
   listLinks(drive: string): AsyncIterable<Link> {
-    return this.#connection.items({ path: `${this.#connection.drivePath(drive)}/links` }, "links");
+    return this.connection.items({ path: `${this.connection.drivePath(drive)}/links` }, "links");
   }
 
   /** Revokes a link, and reports whether the drive had it. */
@@ -69,7 +68,7 @@ export class RemoteSharing {
 
   /** Lists the trash, the newest first. */
   listTrash(drive: string, prefix: string): AsyncIterable<TrashItem> {
-    return this.#connection.items({ path: `${this.#connection.drivePath(drive)}/trash` }, "items", {
+    return this.connection.items({ path: `${this.connection.drivePath(drive)}/trash` }, "items", {
       prefix,
     });
   }
@@ -90,8 +89,8 @@ export class RemoteSharing {
   }
 
   listUploads(drive: string): AsyncIterable<OpenUpload> {
-    return this.#connection.items(
-      { path: `${this.#connection.drivePath(drive)}/uploads` },
+    return this.connection.items(
+      { path: `${this.connection.drivePath(drive)}/uploads` },
       "uploads",
     );
   }
@@ -111,15 +110,15 @@ export class RemoteSharing {
     drive: string,
     selection: { names: readonly string[]; prefixes: readonly string[] },
   ): AsyncIterable<Uint8Array> {
-    const answer = await this.#connection.request({
+    const answer = await this.connection.request({
       method: "POST",
-      path: `${this.#connection.drivePath(drive)}/archive`,
+      path: `${this.connection.drivePath(drive)}/archive`,
       ...jsonBody(selection),
     });
     try {
       yield* answer.body ?? [];
     } catch (error) {
-      const problem = `The connection to ${this.#connection.origin} broke`;
+      const problem = `The connection to ${this.connection.origin} broke`;
       throw new TemporaryFailure(problem, 0, { cause: error });
     }
   }
@@ -127,16 +126,16 @@ export class RemoteSharing {
   async #send<T>(method: string, drive: string, path: string, body: unknown): Promise<T> {
     const request = {
       method,
-      path: `${this.#connection.drivePath(drive)}${path}`,
+      path: `${this.connection.drivePath(drive)}${path}`,
       ...jsonBody(body),
     };
-    return await this.#connection.requestJson<T>(request);
+    return await this.connection.requestJson<T>(request);
   }
 
   async #delete(drive: string, path: string): Promise<boolean> {
     try {
-      const request = { method: "DELETE", path: `${this.#connection.drivePath(drive)}${path}` };
-      await this.#connection.requestEmpty(request);
+      const request = { method: "DELETE", path: `${this.connection.drivePath(drive)}${path}` };
+      await this.connection.requestEmpty(request);
       return true;
     } catch (error) {
       if (error instanceof Refused && error.status === 404) return false;

@@ -117,9 +117,6 @@ function grown(
 }
 
 class MultipartUpload {
-  readonly #target: UploadTarget;
-  readonly #source: Source;
-  readonly #options: UploadOptions;
   /** Sizes of the parts that the server has, by number. */
   readonly #stored = new Map<number, number>();
   readonly #running = new Set<Promise<void>>();
@@ -127,11 +124,11 @@ class MultipartUpload {
   #size = 0;
   #resumed = 0;
 
-  constructor(target: UploadTarget, source: Source, options: UploadOptions) {
-    this.#target = target;
-    this.#source = source;
-    this.#options = options;
-  }
+  constructor(
+    private readonly target: UploadTarget,
+    private readonly source: Source,
+    private readonly options: UploadOptions,
+  ) {}
 
   /** Sends the first part, whose slot is held, and the others. */
   async send(
@@ -146,7 +143,7 @@ class MultipartUpload {
       if ([...this.#stored.keys()].some((part) => part > last)) {
         throw new FileChanged("The interrupted upload is one of a longer file: try again");
       }
-      await this.#source.verify();
+      await this.source.verify();
       await this.#complete(state);
     } catch (error) {
       // The failure of the upload says more than one of the abort.
@@ -163,21 +160,21 @@ class MultipartUpload {
     if (error instanceof Refused) {
       return error.status >= 400 && ![401, 403, 429].includes(error.status);
     }
-    return this.#source.identity === undefined && !(error instanceof RetriesExhausted);
+    return this.source.identity === undefined && !(error instanceof RetriesExhausted);
   }
 
   /** Checks early what the last request enforces, so that no parts are sent in vain. */
   async #requireNew(): Promise<void> {
-    const { drives, drive, name } = this.#target;
-    if (!this.#options.isNew || await drives.stat(drive, name) === undefined) return;
+    const { drives, drive, name } = this.target;
+    if (!this.options.isNew || await drives.stat(drive, name) === undefined) return;
     throw new FileExists();
   }
 
   /** @throws {Refused} if the quota has no room for the file, of which the server would learn only after many parts. */
   async #requireRoom(): Promise<void> {
-    const { size } = this.#source;
+    const { size } = this.source;
     if (size === undefined) return;
-    const room = await this.#target.drives.room();
+    const room = await this.target.drives.room();
     if (size <= room) return;
     throw new Refused(
       507,
@@ -189,10 +186,10 @@ class MultipartUpload {
 
   /** Returns the interrupted upload if the server still has it, else a new one. */
   async #open(): Promise<UploadState> {
-    const { drives, drive, name } = this.#target;
-    const { states, type, mtime } = this.#options;
-    const { stamp, identity } = this.#source;
-    const key = stateKey(this.#target, this.#source, type);
+    const { drives, drive, name } = this.target;
+    const { states, type, mtime } = this.options;
+    const { stamp, identity } = this.source;
+    const key = stateKey(this.target, this.source, type);
     const state = identity === undefined ? undefined : await states.find(key, stamp);
     const parts = state && await drives.partsOf(drive, name, state.id);
     if (state !== undefined && parts !== undefined) {
@@ -223,7 +220,7 @@ class MultipartUpload {
         }
         last = part.number;
         this.#start(state, part, release);
-        release = await this.#options.slots.acquire();
+        release = await this.options.slots.acquire();
         part = this.#failure === undefined ? (await others.next()).value ?? undefined : undefined;
       }
     } finally {
@@ -245,7 +242,7 @@ class MultipartUpload {
   }
 
   async #sendPart(state: UploadState, { number, bytes }: FilePart): Promise<void> {
-    const { drives, drive, name } = this.#target;
+    const { drives, drive, name } = this.target;
     const sha256 = sha256Of(bytes);
     const isStored = this.#stored.get(number) === bytes.byteLength &&
       state.digests.get(number) === sha256;
@@ -256,12 +253,12 @@ class MultipartUpload {
       await state.addPart(number, sha256);
     }
     this.#size += bytes.byteLength;
-    this.#options.onBytes(bytes.byteLength);
+    this.options.onBytes(bytes.byteLength);
   }
 
   async #complete(state: UploadState): Promise<void> {
-    const { drives, drive, name } = this.#target;
-    const { isNew, remembersVersion = false } = this.#options;
+    const { drives, drive, name } = this.target;
+    const { isNew, remembersVersion = false } = this.options;
     await drives.complete(drive, name, state.id, { isNew });
     const stored = await drives.stat(drive, name);
     await state.finish(remembersVersion ? stored?.etag : undefined);
@@ -271,7 +268,7 @@ class MultipartUpload {
   }
 
   async #abort(state: UploadState): Promise<void> {
-    const { drives, drive, name } = this.#target;
+    const { drives, drive, name } = this.target;
     await drives.abort(drive, name, state.id);
     await state.finish();
   }

@@ -24,11 +24,10 @@ type Line =
 
 /** The states of uploads that may have been interrupted, one file each. Without a folder nothing is remembered. */
 export class UploadStates {
-  readonly #folder: string | undefined;
 
-  constructor(folder: string | undefined) {
-    this.#folder = folder;
-  }
+  constructor(
+    private readonly folder: string | undefined,
+  ) {}
 
   /** Returns the state of an interrupted upload of the same content, as its stamp tells; `undefined` if there is none. */
   async find(key: readonly string[], stamp: string): Promise<UploadState | undefined> {
@@ -42,8 +41,8 @@ export class UploadStates {
   /** Starts to remember an upload. */
   async begin(key: readonly string[], stamp: string, id: string): Promise<UploadState> {
     const path = this.#pathOf(key);
-    if (this.#folder !== undefined && path !== undefined) {
-      await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    if (this.folder !== undefined && path !== undefined) {
+      await Deno.mkdir(this.folder, { recursive: true, mode: 0o700 });
       await Deno.writeTextFile(path, lineOf({ upload: id, stamp }), { mode: 0o600 });
     }
     return stateAt(path, id, stamp, []);
@@ -57,10 +56,10 @@ export class UploadStates {
 
   /** Removes states older than `UPLOAD_STATE_TIME`. */
   async removeExpired(): Promise<void> {
-    if (this.#folder === undefined) return;
+    if (this.folder === undefined) return;
     try {
-      for await (const { name } of Deno.readDir(this.#folder)) {
-        const path = join(this.#folder, name);
+      for await (const { name } of Deno.readDir(this.folder)) {
+        const path = join(this.folder, name);
         const { mtime } = await Deno.stat(path);
         const age = Date.now() - (mtime?.getTime() ?? 0);
         if (name.endsWith(".jsonl") && age > UPLOAD_STATE_TIME) await Deno.remove(path);
@@ -72,7 +71,7 @@ export class UploadStates {
   }
 
   #pathOf(key: readonly string[]): string | undefined {
-    const folder = this.#folder;
+    const folder = this.folder;
     return folder === undefined ? undefined : join(folder, `${stableName(...key)}.jsonl`);
   }
 }

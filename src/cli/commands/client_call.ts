@@ -16,13 +16,11 @@ export interface Remote {
 
 /** The call of a client command: its arguments, its connection and its output. */
 export class ClientCall {
-  readonly args: Arguments;
-  readonly env: Environment;
 
-  constructor(args: Arguments, env: Environment) {
-    this.args = args;
-    this.env = env;
-  }
+  constructor(
+    readonly args: Arguments,
+    readonly env: Environment,
+  ) {}
 
   /** The usage line of the command. */
   get usage(): string {

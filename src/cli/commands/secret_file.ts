@@ -7,13 +7,11 @@ const MODE = 0o600;
 
 /** A new file for one secret. It is created before the secret, which then has a place for certain. */
 export class SecretFile implements Disposable {
-  readonly #path: string;
-  readonly #file: Deno.FsFile;
 
-  private constructor(path: string, file: Deno.FsFile) {
-    this.#path = path;
-    this.#file = file;
-  }
+  private constructor(
+    private readonly path: string,
+    private readonly file: Deno.FsFile,
+  ) {}
 
   /** Creates the file. @throws {CommandError} if it exists, or cannot be created. */
   static async create(path: string): Promise<SecretFile> {
@@ -37,25 +35,25 @@ export class SecretFile implements Disposable {
     try {
       const bytes = new TextEncoder().encode(`${secret}\n`);
       // So few bytes are written at once, or not at all.
-      const written = await this.#file.write(bytes);
+      const written = await this.file.write(bytes);
       if (written < bytes.byteLength) throw new Error("the disk is full");
-      await this.#file.sync();
+      await this.file.sync();
     } catch (error) {
-      throw cannot("write", this.#path, error);
+      throw cannot("write", this.path, error);
     }
   }
 
   /** Removes the file; does nothing if it was removed. */
   async discard(): Promise<void> {
     try {
-      await Deno.remove(this.#path);
+      await Deno.remove(this.path);
     } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw cannot("remove", this.#path, error);
+      if (!(error instanceof Deno.errors.NotFound)) throw cannot("remove", this.path, error);
     }
   }
 
   [Symbol.dispose](): void {
-    this.#file.close();
+    this.file.close();
   }
 }
 

@@ -45,8 +45,6 @@ export interface ProgressClock {
  * bar.printAbove(() => printError("A line that stays\n"));
  */
 export class ProgressBar implements Disposable {
-  readonly #screen: Screen | undefined;
-  readonly #clock: ProgressClock;
   #stop: (() => void)[] | undefined;
   #isOver = false;
   #rate = new RateMeter();
@@ -54,29 +52,29 @@ export class ProgressBar implements Disposable {
   #drawn: string | undefined;
   #drawnAt = -Infinity;
 
-  constructor(screen: Screen | undefined, clock: ProgressClock) {
-    this.#screen = screen;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly screen: Screen | undefined,
+    private readonly clock: ProgressClock,
+  ) {}
 
   /** Whether there is a screen. */
   get isDrawn(): boolean {
-    return this.#screen !== undefined;
+    return this.screen !== undefined;
   }
 
   /** Updates the progress. A change of the unit resets the rate. */
   show(progress: Progress): void {
-    const screen = this.#screen;
+    const screen = this.screen;
     if (screen === undefined || this.#isOver) return;
     // Not earlier: a question may come first, and a signal must end the program then.
     this.#stop ??= [
-      this.#clock.every(DRAW_INTERVAL, () => this.#tick()),
+      this.clock.every(DRAW_INTERVAL, () => this.#tick()),
       screen.onResize(() => this.#resize()),
     ];
     if (progress.unit !== this.#progress?.unit) this.#rate = new RateMeter();
     this.#progress = progress;
-    this.#rate.note(this.#clock.now(), progress.done);
-    if (this.#clock.now() - this.#drawnAt >= DRAW_INTERVAL) this.#draw();
+    this.#rate.note(this.clock.now(), progress.done);
+    if (this.clock.now() - this.#drawnAt >= DRAW_INTERVAL) this.#draw();
   }
 
   /** Removes the line while something else is printed, to either stream, and draws it again. */
@@ -91,7 +89,7 @@ export class ProgressBar implements Disposable {
 
   /** Removes the line until the next `show`. */
   clear(): void {
-    if (this.#drawn !== undefined) this.#screen?.write(CLEAR_BELOW);
+    if (this.#drawn !== undefined) this.screen?.write(CLEAR_BELOW);
     this.#drawn = undefined;
     this.#drawnAt = -Infinity;
   }
@@ -105,7 +103,7 @@ export class ProgressBar implements Disposable {
 
   #tick(): void {
     const interval = this.#drawn === undefined ? 0 : IDLE_INTERVAL;
-    const isDue = this.#clock.now() - this.#drawnAt >= interval;
+    const isDue = this.clock.now() - this.#drawnAt >= interval;
     if (isDue || this.#line() !== this.#drawn) this.#draw();
   }
 
@@ -116,9 +114,9 @@ export class ProgressBar implements Disposable {
   }
 
   #line(): string | undefined {
-    const screen = this.#screen;
+    const screen = this.screen;
     if (this.#progress === undefined || screen === undefined) return undefined;
-    const rate = this.#rate.at(this.#clock.now());
+    const rate = this.#rate.at(this.clock.now());
     // A character in the last column moves the cursor to the next line on some terminals.
     return progressLine(this.#progress, rate, screen.columns() - 1);
   }
@@ -126,10 +124,10 @@ export class ProgressBar implements Disposable {
   #draw(): void {
     const line = this.#line();
     if (line === undefined) return;
-    this.#drawnAt = this.#clock.now();
+    this.#drawnAt = this.clock.now();
     if (line === this.#drawn) return;
     this.#drawn = line;
-    this.#screen?.write(`${CLEAR_LINE}${line}\r`);
+    this.screen?.write(`${CLEAR_LINE}${line}\r`);
   }
 }
 

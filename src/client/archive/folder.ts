@@ -168,15 +168,12 @@ interface FolderOptions {
 
 /** An export in a folder. */
 export class FolderSource implements ImportSource {
-  readonly bytes: number;
-  readonly index: ReadonlyMap<string, IndexEntry>;
-  readonly #folder: string;
 
-  private constructor(folder: string, bytes: number, index: ReadonlyMap<string, IndexEntry>) {
-    this.#folder = folder;
-    this.bytes = bytes;
-    this.index = index;
-  }
+  private constructor(
+    private readonly folder: string,
+    readonly bytes: number,
+    readonly index: ReadonlyMap<string, IndexEntry>,
+  ) {}
 
   /**
    * @param folder The export, or a folder with one export in it. It may be a link; links inside are not followed.
@@ -193,14 +190,14 @@ export class FolderSource implements ImportSource {
   }
 
   async *entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem> {
-    for await (const found of walk(this.#folder, DRIVES_FOLDER)) {
+    for await (const found of walk(this.folder, DRIVES_FOLDER)) {
       yield "problem" in found || "isEmpty" in found ? found : await this.#fileAt(found.path);
     }
   }
 
   async #fileAt(path: string): Promise<ImportFile | ImportProblem> {
     try {
-      const source = await fileSource(join(this.#folder, path), { follows: false });
+      const source = await fileSource(join(this.folder, path), { follows: false });
       return { path, size: source.size, source };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);

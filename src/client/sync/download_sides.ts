@@ -28,27 +28,16 @@ export interface DownloadSidesOptions {
 
 /** Makes a folder of this machine like a folder of a drive. */
 export class DownloadSides implements SyncSides {
-  readonly place: RemoteFolder;
-  readonly #server: SyncServer;
-  readonly #folder: string;
-  readonly #options: DownloadSidesOptions;
-  /** `undefined` while there is no folder, in a dry run. */
-  readonly #tree: PlainTree | undefined;
   readonly #parts: string[] = [];
 
   private constructor(
-    place: RemoteFolder,
-    folder: string,
-    server: SyncServer,
-    options: DownloadSidesOptions,
-    tree: PlainTree | undefined,
-  ) {
-    this.place = place;
-    this.#folder = folder;
-    this.#server = server;
-    this.#options = options;
-    this.#tree = tree;
-  }
+    readonly place: RemoteFolder,
+    private readonly folder: string,
+    private readonly server: SyncServer,
+    private readonly options: DownloadSidesOptions,
+    /** `undefined` while there is no folder, in a dry run. */
+    private readonly tree: PlainTree | undefined,
+  ) {}
 
   /** @throws {ClientError} if the folder cannot be used. */
   static async open(
@@ -67,17 +56,17 @@ export class DownloadSides implements SyncSides {
   }
 
   source(): AsyncIterable<TreeEntry> {
-    const { filter, system } = this.#options;
-    return remoteTree(this.#server.drives, this.place, {
+    const { filter, system } = this.options;
+    return remoteTree(this.server.drives, this.place, {
       filter,
       problemOf: (name) => localNameProblem(name, system),
     });
   }
 
   async *target(): AsyncGenerator<TreeEntry> {
-    if (this.#tree === undefined) return;
-    const { filter } = this.#options;
-    yield* localTree(this.#tree.root, { filter, onPart: (path) => this.#parts.push(path) });
+    if (this.tree === undefined) return;
+    const { filter } = this.options;
+    yield* localTree(this.tree.root, { filter, onPart: (path) => this.#parts.push(path) });
   }
 
   hasSameTime(source: FileEntry, target: FileEntry): boolean {
@@ -87,7 +76,7 @@ export class DownloadSides implements SyncSides {
 
   async hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined> {
     const { drive, prefix } = this.place;
-    const { sha256, size } = await this.#server.drives.stat(drive, prefix + source.name) ?? {};
+    const { sha256, size } = await this.server.drives.stat(drive, prefix + source.name) ?? {};
     if (sha256 === undefined || size !== target.size) return undefined;
     return await sha256OfStream(readFile(this.#pathOf(target.name))) === sha256;
   }
@@ -113,7 +102,7 @@ export class DownloadSides implements SyncSides {
     for (let tries = 1; file !== undefined; tries++) {
       let counted = 0;
       try {
-        await download({ drives: this.#server.drives, drive, file }, path, {
+        await download({ drives: this.server.drives, drive, file }, path, {
           onBytes: (count) => {
             counted += count;
             onBytes(count);
@@ -123,7 +112,7 @@ export class DownloadSides implements SyncSides {
       } catch (error) {
         if (!(error instanceof FileChanged) || tries >= MAX_READ_TRIES) throw error;
         onBytes(-counted);
-        file = await this.#server.drives.stat(drive, prefix + source.name);
+        file = await this.server.drives.stat(drive, prefix + source.name);
       }
     }
     return undefined;
@@ -158,7 +147,7 @@ export class DownloadSides implements SyncSides {
   }
 
   #pathOf(name: string): string {
-    return join(this.#tree?.root ?? this.#folder, name);
+    return join(this.tree?.root ?? this.folder, name);
   }
 
   /** Returns the path of a file that was listed. @throws {ClientError} if a folder on it has become a link since. */
@@ -171,9 +160,9 @@ export class DownloadSides implements SyncSides {
 
   /** Creates the folder of a file, or a folder itself. @throws {Blocked} if something else is in its place. */
   async #makeParent(name: string): Promise<string> {
-    if (this.#tree === undefined) throw new TypeError("Nothing is written in a dry run");
+    if (this.tree === undefined) throw new TypeError("Nothing is written in a dry run");
     try {
-      return await this.#tree.makeParent(name);
+      return await this.tree.makeParent(name);
     } catch (error) {
       if (error instanceof ClientError) throw new Blocked(error.message);
       throw fileError("create the folder of", this.#pathOf(name), error);

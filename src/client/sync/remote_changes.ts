@@ -26,11 +26,10 @@ export interface Relocated extends NamePair {
 
 /** Changes in the drives of a project that send no bytes of files. */
 export class RemoteChanges {
-  readonly #connection: Connection;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
+  constructor(
+    private readonly connection: Connection,
+  ) {}
 
   /**
    * Copies or moves one file.
@@ -43,10 +42,10 @@ export class RemoteChanges {
     { from, to }: NamePair,
   ): Promise<boolean> {
     const body = JSON.stringify({ from, to, to_drive: toDrive, overwrite });
-    const path = `${this.#connection.drivePath(drive)}/files/${kind}`;
+    const path = `${this.connection.drivePath(drive)}/files/${kind}`;
     const timeout = SENT_ANSWER_TIME;
     try {
-      await this.#connection.requestEmpty({ method: "POST", path, body, timeout });
+      await this.connection.requestEmpty({ method: "POST", path, body, timeout });
       return true;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -60,12 +59,12 @@ export class RemoteChanges {
     { kind, drive, toDrive, overwrite }: Relocation,
     pairs: AsyncIterable<NamePair>,
   ): AsyncGenerator<Relocated> {
-    const path = `${this.#connection.drivePath(drive)}/files/${kind}`;
+    const path = `${this.connection.drivePath(drive)}/files/${kind}`;
     const timeout = SENT_ANSWER_TIME;
     for await (const items of batchesOf(pairs, BATCH)) {
       const body = JSON.stringify({ items, to_drive: toDrive, overwrite });
       const request = { method: "POST", path, body, timeout };
-      const { failed } = await this.#connection.requestJson<
+      const { failed } = await this.connection.requestJson<
         { failed: { name: string; error: string }[] }
       >(request);
       const errors = new Map(failed.map(({ name, error }) => [name, error]));
@@ -78,9 +77,9 @@ export class RemoteChanges {
 
   /** Stops keeping a folder. Files in it stay. */
   async deleteFolder(drive: string, name: string): Promise<void> {
-    const path = `${this.#connection.drivePath(drive)}/folders`;
+    const path = `${this.connection.drivePath(drive)}/folders`;
     const body = JSON.stringify({ name });
-    await this.#connection.requestEmpty({ method: "DELETE", path, body });
+    await this.connection.requestEmpty({ method: "DELETE", path, body });
   }
 }
 

@@ -93,34 +93,23 @@ export async function synchronize(
 }
 
 class Sync {
-  readonly #sides: SyncSides;
-  readonly #report: TransferReport;
-  readonly #options: SyncOptions;
-  readonly #extra: NameSpool;
-  readonly #blocked: NameSpool;
   /** Files of the source that pass the filters. */
   #files = 0;
   #deleted = 0;
 
   constructor(
-    sides: SyncSides,
-    report: TransferReport,
-    options: SyncOptions,
-    extra: NameSpool,
-    blocked: NameSpool,
-  ) {
-    this.#sides = sides;
-    this.#report = report;
-    this.#options = options;
-    this.#extra = extra;
-    this.#blocked = blocked;
-  }
+    private readonly sides: SyncSides,
+    private readonly report: TransferReport,
+    private readonly options: SyncOptions,
+    private readonly extra: NameSpool,
+    private readonly blocked: NameSpool,
+  ) {}
 
   async run(): Promise<SyncResult> {
-    const { concurrency } = this.#options;
+    const { concurrency } = this.options;
     await forEachConcurrent(this.#steps(), concurrency, (step) => this.#apply(step));
     const kept = this.#reasonToKeep();
-    if (this.#report.failed.length === 0 && !this.#options.isDryRun) await this.#sides.cleanUp?.();
+    if (this.report.failed.length === 0 && !this.options.isDryRun) await this.sides.cleanUp?.();
     if (kept === undefined) await this.#deleteExtra();
     await this.#unblock();
     return { deleted: this.#deleted, ...(kept === undefined ? {} : { kept }) };
@@ -128,7 +117,7 @@ class Sync {
 
   /** Returns the steps that take time; the others are done at once. */
   async *#steps(): AsyncGenerator<Step> {
-    for await (const step of compareTrees(this.#sides.source(), this.#sides.target())) {
+    for await (const step of compareTrees(this.sides.source(), this.sides.target())) {
       if (step.kind === "problem") this.#note(step);
       else if (step.kind === "extra") await this.#addExtra(step.target.name);
       else {
@@ -143,12 +132,12 @@ class Sync {
     if (effect === "unreadable") this.#fail(name, reason);
     else if (side === "source" && effect === "ignored") this.#skip(name, reason);
     else if (side === "source") {
-      this.#report.leaveOut(this.#sides.place.drive, this.#shown(name), reason);
+      this.report.leaveOut(this.sides.place.drive, this.#shown(name), reason);
     }
   }
 
   async #addExtra(name: string): Promise<void> {
-    if (this.#options.deletes) await this.#extra.add(name);
+    if (this.options.deletes) await this.extra.add(name);
   }
 
   /** Reports whether there may be something to do. */
@@ -157,9 +146,9 @@ class Sync {
     if (step.kind !== "same name") return false;
     const { source, target } = step;
     if (source.kind !== "file" || target.kind !== "file") return false;
-    const isSame = !this.#options.comparesBytes && source.size === target.size &&
-      this.#sides.hasSameTime(source, target) === true;
-    if (isSame) this.#report.same(source.size);
+    const isSame = !this.options.comparesBytes && source.size === target.size &&
+      this.sides.hasSameTime(source, target) === true;
+    if (isSame) this.report.same(source.size);
     return !isSame;
   }
 
@@ -179,45 +168,45 @@ class Sync {
 
   /** Reports whether files of the same name are the same, after looking at their bytes. */
   async #isSame(source: FileEntry, target: FileEntry): Promise<boolean> {
-    const { comparesBytes, isDryRun } = this.#options;
+    const { comparesBytes, isDryRun } = this.options;
     if (source.size !== target.size) return false;
-    const { setTime } = this.#sides;
-    const hasSameTime = this.#sides.hasSameTime(source, target);
+    const { setTime } = this.sides;
+    const hasSameTime = this.sides.hasSameTime(source, target);
     if (!comparesBytes && setTime === undefined && hasSameTime !== undefined) return false;
-    const isSame = await this.#sides.hasSameBytes(source, target) ?? hasSameTime ?? false;
+    const isSame = await this.sides.hasSameBytes(source, target) ?? hasSameTime ?? false;
     if (!isSame) return false;
-    if (!comparesBytes && !isDryRun) await setTime?.call(this.#sides, source, target);
-    this.#report.same(source.size);
+    if (!comparesBytes && !isDryRun) await setTime?.call(this.sides, source, target);
+    this.report.same(source.size);
     return true;
   }
 
   async #send(source: FileEntry, target: FileEntry | undefined): Promise<void> {
-    const { drive } = this.#sides.place;
+    const { drive } = this.sides.place;
     const { name } = source;
-    this.#report.begin(drive, this.#shown(name));
+    this.report.begin(drive, this.#shown(name));
     let counted = 0;
     const onBytes = (count: number) => {
       counted += count;
-      this.#report.progress(count);
+      this.report.progress(count);
     };
     try {
-      const size = this.#options.isDryRun
+      const size = this.options.isDryRun
         ? source.size
-        : await this.#sides.send(source, target, onBytes);
+        : await this.sides.send(source, target, onBytes);
       if (size === undefined) return this.#skip(name, "it was deleted meanwhile");
-      this.#report.add(size);
-      this.#options.onChange?.({ kind: "sent", name: this.#shown(name), size });
+      this.report.add(size);
+      this.options.onChange?.({ kind: "sent", name: this.#shown(name), size });
     } catch (error) {
-      this.#report.progress(-counted);
+      this.report.progress(-counted);
       throw error;
     }
   }
 
   async #makeFolder(name: string): Promise<void> {
     await this.#guard(name, async () => {
-      if (!this.#options.isDryRun) await this.#sides.makeFolder(name);
-      this.#report.addFolder();
-      this.#options.onChange?.({ kind: "created", name: this.#shown(name) });
+      if (!this.options.isDryRun) await this.sides.makeFolder(name);
+      this.report.addFolder();
+      this.options.onChange?.({ kind: "created", name: this.#shown(name) });
     });
   }
 
@@ -227,25 +216,25 @@ class Sync {
       await work();
     } catch (error) {
       if (isFatal(error)) throw error;
-      if (error instanceof Blocked && this.#options.deletes) await this.#blocked.add(name);
+      if (error instanceof Blocked && this.options.deletes) await this.blocked.add(name);
       else this.#fail(name, error);
     }
   }
 
   #reasonToKeep(): string | undefined {
-    if (this.#extra.count === 0) return undefined;
-    if (this.#report.failed.length > 0) {
+    if (this.extra.count === 0) return undefined;
+    if (this.report.failed.length > 0) {
       return "Nothing was deleted, as not everything could be read and transferred: see above";
     }
-    if (this.#files > 0 || this.#options.allowsEmpty) return undefined;
+    if (this.#files > 0 || this.options.allowsEmpty) return undefined;
     return "Nothing was deleted, as the source has no files: --yes deletes all files of the target";
   }
 
   async #deleteExtra(): Promise<void> {
-    for await (const names of batchesOf(this.#extra.names(), DELETE_BATCH)) {
-      const failed = this.#options.isDryRun
+    for await (const names of batchesOf(this.extra.names(), DELETE_BATCH)) {
+      const failed = this.options.isDryRun
         ? new Map<string, string>()
-        : await this.#sides.remove(names);
+        : await this.sides.remove(names);
       for (const name of names) {
         const reason = failed.get(name);
         if (reason !== undefined) {
@@ -253,17 +242,17 @@ class Sync {
           continue;
         }
         if (!name.endsWith("/")) this.#deleted++;
-        this.#options.onChange?.({ kind: "deleted", name: this.#shown(name) });
+        this.options.onChange?.({ kind: "deleted", name: this.#shown(name) });
       }
     }
   }
 
   /** Transfers what was blocked by something that has been deleted since. */
   async #unblock(): Promise<void> {
-    if (this.#blocked.count === 0) return;
+    if (this.blocked.count === 0) return;
     const names = new Set<string>();
-    for await (const name of this.#blocked.names()) names.add(name);
-    for await (const entry of this.#sides.source()) {
+    for await (const name of this.blocked.names()) names.add(name);
+    for await (const entry of this.sides.source()) {
       if (entry.kind === "problem" || !names.has(entry.name)) continue;
       try {
         if (entry.kind === "file") await this.#send(entry, undefined);
@@ -276,14 +265,14 @@ class Sync {
   }
 
   #skip(name: string, reason: string): void {
-    this.#report.skip(this.#sides.place.drive, this.#shown(name), reason);
+    this.report.skip(this.sides.place.drive, this.#shown(name), reason);
   }
 
   #fail(name: string, error: unknown): void {
-    this.#report.fail(this.#sides.place.drive, this.#shown(name), error);
+    this.report.fail(this.sides.place.drive, this.#shown(name), error);
   }
 
   #shown(name: string): string {
-    return this.#sides.place.prefix + name;
+    return this.sides.place.prefix + name;
   }
 }

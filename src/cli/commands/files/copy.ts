@@ -59,25 +59,22 @@ interface Planned extends NamePair {
 
 /** Copies or moves files between drives: the server does it, and no bytes are sent. */
 class CopyRun {
-  readonly #transfer: TransferCall;
-  readonly #kind: "copy" | "move";
-  readonly #target: DrivePath;
   readonly #sources: RemoteSource[] = [];
   /** The names that were given, of several sources: two of one name would replace each other. */
   readonly #given = new Set<string>();
 
-  constructor(transfer: TransferCall, kind: "copy" | "move", target: DrivePath) {
-    this.#transfer = transfer;
-    this.#kind = kind;
-    this.#target = target;
-  }
+  constructor(
+    private readonly transfer: TransferCall,
+    private readonly kind: "copy" | "move",
+    private readonly target: DrivePath,
+  ) {}
 
   /** @throws {ClientError} if a folder would be copied into itself. */
   add(source: RemoteSource): void {
-    const { drive, name } = this.#target;
+    const { drive, name } = this.target;
     const { folder } = source;
     if (folder !== undefined && source.drive === drive && name.startsWith(folder)) {
-      throw new ClientError(`Cannot ${this.#kind} ${drive}:${folder} into itself`);
+      throw new ClientError(`Cannot ${this.kind} ${drive}:${folder} into itself`);
     }
     this.#sources.push(source);
   }
@@ -85,26 +82,26 @@ class CopyRun {
   async run(): Promise<void> {
     const [first] = this.#sources;
     const isSingle = this.#sources.length === 1 && first?.single !== undefined;
-    if (!isSingle && !isFolder(this.#target)) {
+    if (!isSingle && !isFolder(this.target)) {
       throw new UsageError(
         "Several files need a folder as the target: end the command with DRIVE:FOLDER/ or DRIVE:",
       );
     }
     for (const source of this.#sources) await this.#runOne(source, isSingle);
-    const { report, isDryRun } = this.#transfer;
-    const verb = isDryRun ? `Would ${this.#kind}` : this.#kind === "copy" ? "Copied" : "Moved";
+    const { report, isDryRun } = this.transfer;
+    const verb = isDryRun ? `Would ${this.kind}` : this.kind === "copy" ? "Copied" : "Moved";
     const count = `${plural(report.done, "file")} (${formatBytes(report.bytes)})`;
-    this.#transfer.printSummary(`${verb} ${count}`);
-    this.#transfer.requireSuccess(this.#kind);
+    this.transfer.printSummary(`${verb} ${count}`);
+    this.transfer.requireSuccess(this.kind);
   }
 
   async #runOne(source: RemoteSource, isSingle: boolean): Promise<void> {
-    const { drives, changes, isDryRun, report } = this.#transfer;
+    const { drives, changes, isDryRun, report } = this.transfer;
     const relocation: Relocation = {
-      kind: this.#kind,
+      kind: this.kind,
       drive: source.drive,
-      toDrive: this.#target.drive,
-      overwrite: !this.#transfer.call.has("no-clobber"),
+      toDrive: this.target.drive,
+      overwrite: !this.transfer.call.has("no-clobber"),
     };
     const folders: NamePair[] = [];
     let planned: AsyncIterable<Planned> = this.#plan(source, folders);
@@ -123,27 +120,27 @@ class CopyRun {
     for (const { from, to } of folders) {
       report.addFolder();
       if (isDryRun) continue;
-      await drives.createFolder(this.#target.drive, to);
-      if (this.#kind === "move") await changes.deleteFolder(source.drive, from);
+      await drives.createFolder(this.target.drive, to);
+      if (this.kind === "move") await changes.deleteFolder(source.drive, from);
     }
-    const isMoved = this.#kind === "move" && source.folder && !isDryRun;
+    const isMoved = this.kind === "move" && source.folder && !isDryRun;
     if (isMoved && report.failed.length === 0) {
       await changes.deleteFolder(source.drive, source.folder ?? "");
     }
   }
 
   async *#plan(source: RemoteSource, folders: NamePair[]): AsyncGenerator<Planned> {
-    const { name: target } = this.#target;
-    for await (const entry of source.entries(this.#transfer.filter)) {
+    const { name: target } = this.target;
+    for await (const entry of source.entries(this.transfer.filter)) {
       if (entry.kind === "folder") {
         const to = target + entry.below;
         if (to !== "") folders.push({ from: entry.name, to });
         continue;
       }
       const { file } = entry;
-      const to = isFolder(this.#target) ? target + entry.below : target;
+      const to = isFolder(this.target) ? target + entry.below : target;
       if (this.#given.has(to)) {
-        this.#transfer.fail(source.drive, file.name, `Another source becomes ${to}`);
+        this.transfer.fail(source.drive, file.name, `Another source becomes ${to}`);
         continue;
       }
       if (this.#sources.length > 1) this.#given.add(to);
@@ -158,12 +155,12 @@ class CopyRun {
   ): Promise<void> {
     for await (const one of planned) {
       try {
-        const isThere = await this.#transfer.changes.relocate(relocation, one);
+        const isThere = await this.transfer.changes.relocate(relocation, one);
         const error = isThere ? {} : { error: `There is no file ${source.drive}:${one.from}` };
         await this.#finish(source, one, { ...one, ...error });
       } catch (error) {
         if (!(error instanceof FileExists)) throw error;
-        this.#transfer.skip(this.#target.drive, one.to, "it exists");
+        this.transfer.skip(this.target.drive, one.to, "it exists");
       }
     }
   }
@@ -171,27 +168,27 @@ class CopyRun {
   /** Reports what became of a file. */
   async #finish(source: RemoteSource, planned: Planned, { error }: Relocated): Promise<void> {
     if (error === undefined || await this.#wasMoved(planned)) return this.#done(source, planned);
-    const isSkipped = this.#transfer.call.has("no-clobber") && /already/.test(error);
-    if (isSkipped) this.#transfer.skip(this.#target.drive, planned.to, "it exists");
-    else this.#transfer.fail(source.drive, planned.from, error);
+    const isSkipped = this.transfer.call.has("no-clobber") && /already/.test(error);
+    if (isSkipped) this.transfer.skip(this.target.drive, planned.to, "it exists");
+    else this.transfer.fail(source.drive, planned.from, error);
   }
 
   /** Reports whether a move of which the answer was lost was done: a file that is moved keeps its version. */
   async #wasMoved({ to, file }: Planned): Promise<boolean> {
-    if (this.#kind === "copy") return false;
-    return (await this.#transfer.drives.stat(this.#target.drive, to))?.etag === file.etag;
+    if (this.kind === "copy") return false;
+    return (await this.transfer.drives.stat(this.target.drive, to))?.etag === file.etag;
   }
 
   #done({ drive }: RemoteSource, { from, to, file }: Planned): void {
-    const { report, isDryRun } = this.#transfer;
+    const { report, isDryRun } = this.transfer;
     report.add(file.size);
-    const json = { drive, name: from, to_drive: this.#target.drive, to, size: file.size };
-    const line = `Would ${this.#kind} ${drive}:${from} to ${this.#target.drive}:${to}`;
-    if (isDryRun || this.#transfer.call.has("json")) this.#transfer.print(json, line);
+    const json = { drive, name: from, to_drive: this.target.drive, to, size: file.size };
+    const line = `Would ${this.kind} ${drive}:${from} to ${this.target.drive}:${to}`;
+    if (isDryRun || this.transfer.call.has("json")) this.transfer.print(json, line);
   }
 
   #overlaps({ drive, prefix }: RemoteSource): boolean {
-    const { drive: toDrive, name } = this.#target;
+    const { drive: toDrive, name } = this.target;
     return drive === toDrive && (name.startsWith(prefix) || prefix.startsWith(name));
   }
 }

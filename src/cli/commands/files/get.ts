@@ -73,28 +73,26 @@ async function targetOf(name: string, path: string | undefined): Promise<string>
 
 /** One run of the command. */
 class GetRun {
-  readonly #transfer: TransferCall;
-  readonly #job: FetchJob;
 
-  constructor(transfer: TransferCall, job: FetchJob) {
-    this.#transfer = transfer;
-    this.#job = job;
-  }
+  constructor(
+    private readonly transfer: TransferCall,
+    private readonly job: FetchJob,
+  ) {}
 
   async file(drive: string, file: FileInfo, target: string): Promise<void> {
-    const { view, report, isDryRun } = this.#transfer;
+    const { view, report, isDryRun } = this.transfer;
     view.setTotal(file.size);
     report.begin(drive, file.name);
     await makeFolder(dirname(target), isDryRun);
     const done = await this.#fetch(drive, file, target);
     this.#print(drive, file, target, done);
-    if (done === "skipped") return this.#transfer.skip(drive, file.name, `${target} exists`);
+    if (done === "skipped") return this.transfer.skip(drive, file.name, `${target} exists`);
     const what = done === "same" ? "is up to date" : `(${formatBytes(file.size)})`;
-    if (!isDryRun || done === "same") this.#transfer.printSummary(`${target} ${what}`);
+    if (!isDryRun || done === "same") this.transfer.printSummary(`${target} ${what}`);
   }
 
   async folder(sources: readonly RemoteSource[], folder: string): Promise<void> {
-    const { view, report, filter, isDryRun, concurrency } = this.#transfer;
+    const { view, report, filter, isDryRun, concurrency } = this.transfer;
     if ((await statIfExists(folder))?.isFile) {
       throw new UsageError(`Several files need a folder as the target, and ${folder} is a file`);
     }
@@ -115,14 +113,14 @@ class GetRun {
         }
         await this.#fetchOneOf(drive, entry.file, join(folder, path));
       });
-      if (this.#job.isMove && !isDryRun) await this.#removeFolders(source);
+      if (this.job.isMove && !isDryRun) await this.#removeFolders(source);
     }
     this.#printCount();
-    this.#transfer.requireSuccess(this.#job.isMove ? "move" : "fetch");
+    this.transfer.requireSuccess(this.job.isMove ? "move" : "fetch");
   }
 
   async toPipe(drive: string, file: FileInfo): Promise<void> {
-    const { view, report, drives } = this.#transfer;
+    const { view, report, drives } = this.transfer;
     view.setTotal(file.size);
     report.begin(drive, file.name);
     await copyVersion({ drives, drive, file }, 0, async (bytes) => {
@@ -132,33 +130,33 @@ class GetRun {
   }
 
   #printCount(): void {
-    const { report, isDryRun } = this.#transfer;
-    const [done, planned] = this.#job.isMove ? ["Moved", "Would move"] : ["Fetched", "Would fetch"];
+    const { report, isDryRun } = this.transfer;
+    const [done, planned] = this.job.isMove ? ["Moved", "Would move"] : ["Fetched", "Would fetch"];
     const { unchanged } = report;
     const there = unchanged === 0 ? "" : `; ${plural(unchanged, "file")} up to date`;
     const count = `${plural(report.done, "file")} (${formatBytes(report.bytes)})`;
-    this.#transfer.printSummary(`${isDryRun ? planned : done} ${count}${there}`);
+    this.transfer.printSummary(`${isDryRun ? planned : done} ${count}${there}`);
   }
 
   async #fetchOneOf(drive: string, file: FileInfo, target: string): Promise<void> {
-    const { report, isDryRun } = this.#transfer;
+    const { report, isDryRun } = this.transfer;
     report.begin(drive, file.name);
     try {
       await makeFolder(dirname(target), isDryRun);
       const done = await this.#fetch(drive, file, target);
-      if (done === "skipped") return this.#transfer.skip(drive, file.name, `${target} exists`);
+      if (done === "skipped") return this.transfer.skip(drive, file.name, `${target} exists`);
       if (done === "same") report.same(0);
       else report.add(file.size);
       this.#print(drive, file, target, done);
     } catch (error) {
       if (isFatal(error)) throw error;
-      this.#transfer.fail(drive, file.name, error);
+      this.transfer.fail(drive, file.name, error);
     }
   }
 
   /** Fetches the listed version, or a later one, and deletes it in the drive if it is moved. */
   async #fetch(drive: string, file: FileInfo, target: string): Promise<Outcome> {
-    const { drives, report, isDryRun } = this.#transfer;
+    const { drives, report, isDryRun } = this.transfer;
     const source = { drives, drive, file };
     for (let tries = 1;; tries++) {
       const state = await this.#stateOf(source.file, target);
@@ -174,7 +172,7 @@ class GetRun {
             },
           });
         }
-        if (this.#job.isMove) await this.#removeSource(drive, source.file);
+        if (this.job.isMove) await this.#removeSource(drive, source.file);
         return state;
       } catch (error) {
         report.progress(-counted);
@@ -191,8 +189,8 @@ class GetRun {
     const existing = await statIfExists(target);
     if (existing === undefined) return "new";
     if (existing.isFile && await isSame(file, target, existing)) return "same";
-    if (existing.isFile && this.#job.existing === "replace") return "new";
-    if (existing.isFile && this.#job.existing === "skip") return "skipped";
+    if (existing.isFile && this.job.existing === "replace") return "new";
+    if (existing.isFile && this.job.existing === "skip") return "skipped";
     const [what, advice] = existing.isFile
       ? ["Another file", "--force replaces it"]
       : ["A folder", "give another path"];
@@ -201,7 +199,7 @@ class GetRun {
 
   /** Deletes a file that is here now. @throws {FileChanged} if it was replaced in the drive meanwhile. */
   async #removeSource(drive: string, { name, etag }: FileInfo): Promise<void> {
-    const { drives } = this.#transfer;
+    const { drives } = this.transfer;
     const there = await drives.stat(drive, name);
     if (there === undefined) return;
     if (there.etag !== etag) throw new FileChanged("The file was replaced during the download");
@@ -211,7 +209,7 @@ class GetRun {
 
   /** Stops keeping the folders from which all files were moved. */
   async #removeFolders({ drive, folder }: RemoteSource): Promise<void> {
-    const { drives, changes, report } = this.#transfer;
+    const { drives, changes, report } = this.transfer;
     if (folder === undefined || report.failed.length + report.skipped.length > 0) return;
     for await (const name of drives.listFolders(drive, folder)) {
       await changes.deleteFolder(drive, name);
@@ -223,17 +221,17 @@ class GetRun {
     const { name, size, type, etag } = file;
     const unchanged = done === "same" ? { unchanged: true } : {};
     const json = { drive, name, path, size, content_type: type, etag, ...unchanged };
-    if (!this.#transfer.isDryRun || this.#transfer.call.has("json")) {
-      return this.#transfer.print(json, "");
+    if (!this.transfer.isDryRun || this.transfer.call.has("json")) {
+      return this.transfer.print(json, "");
     }
     if (done === "same") return;
-    this.#transfer.print(json, `Would fetch ${drive}:${name} to ${path} (${formatBytes(size)})`);
+    this.transfer.print(json, `Would fetch ${drive}:${name} to ${path} (${formatBytes(size)})`);
   }
 
   async #sizeOf(sources: readonly RemoteSource[]): Promise<number> {
     let bytes = 0;
     for (const source of sources) {
-      for await (const entry of source.entries(this.#transfer.filter)) {
+      for await (const entry of source.entries(this.transfer.filter)) {
         if (entry.kind === "file") bytes += entry.file.size;
       }
     }

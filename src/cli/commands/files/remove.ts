@@ -38,19 +38,18 @@ function isWholeFolder({ glob: { literal } }: Selection): boolean {
 }
 
 class RemoveRun {
-  readonly #transfer: TransferCall;
   readonly #doomed = new Map<string, Doomed>();
   /** What is said of operands that select nothing. */
   readonly #missing: string[] = [];
   #failures = 0;
 
-  constructor(transfer: TransferCall) {
-    this.#transfer = transfer;
-  }
+  constructor(
+    private readonly transfer: TransferCall,
+  ) {}
 
   /** Lists what an operand selects. If that is nothing, the others are deleted all the same. */
   async find(selection: Selection, isRecursive: boolean): Promise<void> {
-    const { drives, filter } = this.#transfer;
+    const { drives, filter } = this.transfer;
     const source = await RemoteSource.find(drives, selection);
     if (source === undefined) {
       this.#missing.push(`There is no file ${selection.drive}:${selection.glob.literal}`);
@@ -76,7 +75,7 @@ class RemoveRun {
       files.size + folders.size === 0
     );
     if (only !== undefined && others.length === 0 && isEmpty) throw new CommandError(only);
-    for (const sentence of this.#missing) this.#transfer.view.printNotice(sentence);
+    for (const sentence of this.#missing) this.transfer.view.printNotice(sentence);
   }
 
   /** Asks whether all of it is to be deleted. */
@@ -104,29 +103,29 @@ class RemoveRun {
       this.#failures += failed;
       count += files.size - failed + (files.size === 0 ? folders.size : 0);
     }
-    const { isDryRun } = this.#transfer;
+    const { isDryRun } = this.transfer;
     const verb = isDryRun ? "Would delete" : "Deleted";
-    this.#transfer.printSummary(`${verb} ${plural(count, "file")}`);
+    this.transfer.printSummary(`${verb} ${plural(count, "file")}`);
     const failures = this.#failures + this.#missing.length;
     if (failures === 0) return;
     throw new CommandError(`Cannot delete ${plural(failures, "file")}: see above`);
   }
 
   async #removeFiles(drive: string, names: readonly string[]): Promise<number> {
-    const { view, call, drives, isDryRun } = this.#transfer;
+    const { view, call, drives, isDryRun } = this.transfer;
     const failed = isDryRun ? new Set() : new Set(await removeAll(drives, drive, names));
     for (const name of names) {
       if (failed.has(name)) view.printNotice(`The server could not delete ${drive}:${name}`);
       else if (isDryRun || call.has("json")) {
-        this.#transfer.print({ drive, name, deleted: !isDryRun }, `Would delete ${drive}:${name}`);
+        this.transfer.print({ drive, name, deleted: !isDryRun }, `Would delete ${drive}:${name}`);
       }
     }
     return failed.size;
   }
 
   async #removeFolders(drive: string, folders: ReadonlySet<string>): Promise<void> {
-    const changes: RemoteChanges = this.#transfer.changes;
-    if (this.#transfer.isDryRun) return;
+    const changes: RemoteChanges = this.transfer.changes;
+    if (this.transfer.isDryRun) return;
     for (const name of folders) await changes.deleteFolder(drive, name);
   }
 }

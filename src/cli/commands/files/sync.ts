@@ -58,26 +58,23 @@ function placeOf(text: string): string | RemoteFolder {
 }
 
 class SyncRun {
-  readonly #transfer: TransferCall;
-  readonly #ends: Ends;
-  readonly #states: UploadStates;
 
-  constructor(transfer: TransferCall, ends: Ends, states: UploadStates) {
-    this.#transfer = transfer;
-    this.#ends = ends;
-    this.#states = states;
-  }
+  constructor(
+    private readonly transfer: TransferCall,
+    private readonly ends: Ends,
+    private readonly states: UploadStates,
+  ) {}
 
   /** Synchronises once. @throws {CommandError} if something is not the same then. */
   async once(): Promise<void> {
-    const { report } = this.#transfer;
+    const { report } = this.transfer;
     const result = await this.#synchronize(report);
-    this.#transfer.printSummary(this.#summaryOf(report, result));
-    const { source } = this.#ends;
+    this.transfer.printSummary(this.#summaryOf(report, result));
+    const { source } = this.ends;
     const found = report.done + report.unchanged + report.skipped.length + report.failed.length;
     if (typeof source !== "string" && found === 0) {
       // A drive or folder that does not exist is one without files.
-      this.#transfer.view.printNotice(`There are no files in ${source.drive}:${source.prefix}`);
+      this.transfer.view.printNotice(`There are no files in ${source.drive}:${source.prefix}`);
     }
     const problem = result.kept ?? problemOf(report, "transfer");
     if (problem !== undefined) throw new CommandError(problem);
@@ -85,18 +82,18 @@ class SyncRun {
 
   /** Synchronises as a part of watching, which prints what was done, if anything. */
   async pass(): Promise<void> {
-    const report = new TransferReport(this.#transfer.view.events);
+    const report = new TransferReport(this.transfer.view.events);
     const result = await this.#synchronize(report);
     if (report.done + report.folders + result.deleted > 0) {
-      this.#transfer.printSummary(this.#summaryOf(report, result));
+      this.transfer.printSummary(this.#summaryOf(report, result));
     }
-    this.#transfer.view.bar.clear();
+    this.transfer.view.bar.clear();
     const problem = result.kept ?? problemOf(report, "transfer");
     if (problem !== undefined) throw new ClientError(problem);
   }
 
   async #synchronize(report: TransferReport): Promise<SyncResult> {
-    const { call, isDryRun, concurrency } = this.#transfer;
+    const { call, isDryRun, concurrency } = this.transfer;
     return await synchronize(await this.#sides(), report, {
       deletes: call.has("delete"),
       allowsEmpty: call.has("yes"),
@@ -108,11 +105,11 @@ class SyncRun {
   }
 
   async #sides(): Promise<SyncSides> {
-    const { source, target } = this.#ends;
-    const { filter, isDryRun, concurrency } = this.#transfer;
-    const server = this.#transfer;
+    const { source, target } = this.ends;
+    const { filter, isDryRun, concurrency } = this.transfer;
+    const server = this.transfer;
     if (typeof source === "string" && typeof target !== "string") {
-      const options = { filter, states: this.#states, concurrency };
+      const options = { filter, states: this.states, concurrency };
       return await UploadSides.open(source, target, server, options);
     }
     if (typeof source !== "string" && typeof target === "string") {
@@ -126,20 +123,20 @@ class SyncRun {
   }
 
   #print({ kind, name, size }: Change): void {
-    const { source, target } = this.#ends;
+    const { source, target } = this.ends;
     const place = typeof target === "string" ? source : target;
     const drive = typeof place === "string" ? "" : place.drive;
     const verb = { sent: "transfer", created: "create", deleted: "delete" }[kind];
     const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;
     const line = `Would ${verb} ${drive}:${name}${bytes}`;
-    this.#transfer.print(
+    this.transfer.print(
       { drive, name, change: kind, ...(size === undefined ? {} : { size }) },
       line,
     );
   }
 
   #summaryOf(report: TransferReport, { deleted }: SyncResult): string {
-    const { isDryRun } = this.#transfer;
+    const { isDryRun } = this.transfer;
     const parts = [
       `${isDryRun ? "Would transfer" : "Transferred"} ${plural(report.done, "file")} (${
         formatBytes(report.bytes)

@@ -68,18 +68,16 @@ export async function restoreTrash(call: ServerCall): Promise<void> {
 class RestoreRun {
   readonly restored: { drive_name: string; id: string; name?: string }[] = [];
   readonly failed: { target: string; error: string }[] = [];
-  readonly #sharing: RemoteSharing;
-  readonly #overwrite: boolean;
 
-  constructor(sharing: RemoteSharing, overwrite: boolean) {
-    this.#sharing = sharing;
-    this.#overwrite = overwrite;
-  }
+  constructor(
+    private readonly sharing: RemoteSharing,
+    private readonly overwrite: boolean,
+  ) {}
 
   /** Restores the newest item of a name, or of each name in a folder. */
   async restoreName(drive: string, name: string): Promise<void> {
     const newest = new Map<string, TrashItem>();
-    for await (const item of this.#sharing.listTrash(drive, name)) {
+    for await (const item of this.sharing.listTrash(drive, name)) {
       const isWanted = isFolder({ drive, name }) || item.name === name;
       if (isWanted && !newest.has(item.name)) newest.set(item.name, item);
     }
@@ -90,7 +88,7 @@ class RestoreRun {
     const ids = [...names.keys()];
     for (let from = 0; from < ids.length; from += MAX_RESTORED) {
       const some = ids.slice(from, from + MAX_RESTORED);
-      const { restored, failed } = await this.#sharing.restore(drive, some, this.#overwrite);
+      const { restored, failed } = await this.sharing.restore(drive, some, this.overwrite);
       for (const id of restored) {
         this.restored.push({ drive_name: drive, id, name: names.get(id) ?? "" });
       }
@@ -106,7 +104,7 @@ class RestoreRun {
       let problem = "no drive has such an item in its trash";
       let isRestored = false;
       for (const drive of drives) {
-        const { restored, failed } = await this.#sharing.restore(drive, [id], this.#overwrite);
+        const { restored, failed } = await this.sharing.restore(drive, [id], this.overwrite);
         isRestored = restored.length > 0;
         if (isRestored) this.restored.push({ drive_name: drive, id });
         const [failure] = failed;
