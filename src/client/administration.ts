@@ -141,7 +141,6 @@ export interface UsageDay {
 
 /** The administration of a server over its HTTP API. */
 export class Administration {
-
   constructor(
     private readonly connection: Connection,
   ) {}

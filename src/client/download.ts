@@ -1,16 +1,14 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { copyTime, type Drives, type FileInfo, sha256OfStream } from "./drives.ts";
+import { copyTime, type FileInfo, sha256OfStream } from "./drives.ts";
 import { FileChanged, fileError, TemporaryFailure } from "./errors.ts";
+import type { RemoteDrives } from "./remote_drives.ts";
 import { openPlainFile, readFile, removeIfExists, writeAll } from "./local_files.ts";
 import { partName } from "../rules/archive/local_paths.ts";
 
-/** Attempts to read a consistent version of a file that is replaced again and again. */
-export const MAX_READ_TRIES = 5;
-
 /** A version of a file to fetch. */
 export interface DownloadSource {
-  drives: Drives;
+  drives: RemoteDrives;
   drive: string;
   file: FileInfo;
   /** Where to end, on a server; at the end of the file unless given. */

@@ -1,48 +1,4 @@
 import { createHash } from "node:crypto";
-import type { PartSize } from "../rules/payloads.ts";
-import { ClientError } from "./errors.ts";
-import type { Retrier } from "./retrier.ts";
-
-/**
- * The drives of one project, on a server (`RemoteDrives`) or in a store on this machine. Every method throws
- * `ClientError`.
- */
-export interface Drives {
-  /** Differs between any two projects, servers or stores. */
-  readonly identity: string;
-  /** Repeats failed operations. Every method except `read` and `listFiles` uses it already. */
-  readonly retrier: Retrier;
-  /** Lists the drives whose names start with a prefix, in name order. */
-  listDrives(prefix?: string): AsyncIterable<DriveInfo>;
-  /** Lists the files whose names start with a prefix, in name order. */
-  listFiles(drive: string, prefix: string): AsyncIterable<FileInfo>;
-  /** Lists the folders that are kept although they may be empty. Their names end with a slash. */
-  listFolders(drive: string, prefix?: string): AsyncIterable<string>;
-  /** Keeps a folder; does nothing if it is kept already. */
-  createFolder(drive: string, name: string): Promise<void>;
-  /** Returns a file's metadata; `undefined` if it does not exist. */
-  stat(drive: string, name: string): Promise<FileInfo | undefined>;
-  /**
-   * Reads a version of a file from a byte offset.
-   *
-   * @param end Where the caller stops to read; the bytes may go on behind it.
-   * @throws {FileChanged} if the version no longer exists.
-   */
-  read(drive: string, file: FileInfo, from: number, end: number): Promise<FileContent>;
-  /** Writes a file of at most 10 MB. @throws {FileExists} with `isNew`, if the file exists. */
-  putFile(drive: string, name: string, bytes: Uint8Array, options: WriteOptions): Promise<void>;
-  /** Returns the bytes that the quota of the project has room for; `Infinity` if that is not known. */
-  room(): Promise<number>;
-  /** Starts a multipart upload and returns its id. */
-  startUpload(drive: string, name: string, options: FileAttributes): Promise<string>;
-  /** Lists the stored parts of an upload; `undefined` if the upload is not open. */
-  partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined>;
-  putPart(drive: string, name: string, id: string, part: Part): Promise<void>;
-  /** Publishes an upload. @throws {FileExists} with `isNew`, if the file exists. */
-  complete(drive: string, name: string, id: string, options: { isNew: boolean }): Promise<void>;
-  /** Deletes an open upload; does nothing if it is not open. */
-  abort(drive: string, name: string, id: string): Promise<void>;
-}
 
 export interface DriveInfo {
   name: string;
@@ -95,16 +51,6 @@ export interface Part {
   bytes: Uint8Array;
   /** Of the bytes, in base64. */
   sha256: string;
-}
-
-/** Returns a drive. @throws {ClientError} if there is none of this name. */
-export async function requireDrive(drives: Drives, drive: string): Promise<DriveInfo> {
-  // Its name is the first one of those that begin with it.
-  for await (const first of drives.listDrives(drive)) {
-    if (first.name === drive) return first;
-    break;
-  }
-  throw new ClientError(`There is no drive "${drive}" in this project`);
 }
 
 /** Returns the modification time that a copy of a file gets: that of the copy which was uploaded, if it is known. */

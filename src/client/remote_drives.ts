@@ -6,7 +6,6 @@ import type { ProjectUsage } from "./administration.ts";
 import { ANSWER_TIME, type Connection, SENT_ANSWER_TIME } from "./connection.ts";
 import {
   type DriveInfo,
-  type Drives,
   type FileAttributes,
   type FileContent,
   type FileInfo,
@@ -35,13 +34,13 @@ interface ListedDrive extends Omit<DriveInfo, "name"> {
 /** A file, or a directory, which has a name ending with a slash only. */
 export type Entry = FileInfo | { name: string; size?: undefined };
 
-/** The drives of a project on a server. */
-export class RemoteDrives implements Drives {
-
+/** The drives of a project on a server. Every method throws `ClientError`, and all but `read` repeat failed requests. */
+export class RemoteDrives {
   constructor(
     private readonly connection: Connection,
   ) {}
 
+  /** Differs between any two projects, servers or stores. */
   get identity(): string {
     return this.connection.identity;
   }
@@ -50,12 +49,24 @@ export class RemoteDrives implements Drives {
     return this.connection.retrier;
   }
 
+  /** Lists the drives whose names start with a prefix, in name order. */
   async *listDrives(prefix?: string): AsyncIterable<DriveInfo> {
     const query = prefix === undefined ? {} : { prefix };
     const drives = this.connection.items<ListedDrive>({ path: "" }, "drives", query);
     for await (const { drive_name: name, files, bytes } of drives) yield { name, files, bytes };
   }
 
+  /** Returns a drive. @throws {ClientError} if there is none of this name. */
+  async require(drive: string): Promise<DriveInfo> {
+    // Its name is the first one of those that begin with it.
+    for await (const first of this.listDrives(drive)) {
+      if (first.name === drive) return first;
+      break;
+    }
+    throw new ClientError(`There is no drive "${drive}" in this project`);
+  }
+
+  /** Lists the files whose names start with a prefix, in name order. */
   async *listFiles(drive: string, prefix: string): AsyncIterable<FileInfo> {
     for await (const entry of this.entries(drive, prefix, true)) {
       if (entry.size !== undefined) yield entry;
@@ -70,6 +81,7 @@ export class RemoteDrives implements Drives {
     for await (const file of files) yield entryOf(file);
   }
 
+  /** Lists the folders that are kept although they may be empty. Their names end with a slash. */
   async *listFolders(drive: string, prefix = ""): AsyncIterable<string> {
     const path = `${this.connection.drivePath(drive)}/folders`;
     try {
@@ -87,6 +99,7 @@ export class RemoteDrives implements Drives {
     return false;
   }
 
+  /** Keeps a folder; does nothing if it is kept already. */
   async createFolder(drive: string, name: string): Promise<void> {
     const body = JSON.stringify({ name });
     await this.connection.requestEmpty({
@@ -96,6 +109,7 @@ export class RemoteDrives implements Drives {
     });
   }
 
+  /** Returns the metadata of a file; `undefined` if it does not exist. */
   async stat(drive: string, name: string): Promise<FileInfo | undefined> {
     try {
       const answer = await this.connection.request({
@@ -120,6 +134,7 @@ export class RemoteDrives implements Drives {
     }
   }
 
+  /** Reads a version of a file between two offsets. @throws {FileChanged} if the version no longer exists. */
   async read(drive: string, file: FileInfo, from: number, end: number): Promise<FileContent> {
     // "If-Match" makes all pieces come from one version.
     const headers = {
@@ -145,6 +160,7 @@ export class RemoteDrives implements Drives {
     }
   }
 
+  /** Writes a file of at most 10 MB. @throws {FileExists} with `isNew`, if the file exists. */
   async putFile(
     drive: string,
     name: string,
@@ -174,6 +190,7 @@ export class RemoteDrives implements Drives {
     }
   }
 
+  /** Returns the bytes that the quota of the project has room for; `Infinity` if that is not known. */
   async room(): Promise<number> {
     const path = `/admin/v1/projects/${this.connection.project}`;
     try {
@@ -187,6 +204,7 @@ export class RemoteDrives implements Drives {
     }
   }
 
+  /** Starts a multipart upload and returns its id. */
   async startUpload(
     drive: string,
     name: string,
@@ -197,6 +215,7 @@ export class RemoteDrives implements Drives {
     return (await this.connection.requestJson<{ upload_id: string }>(request)).upload_id;
   }
 
+  /** Lists the stored parts of an upload; `undefined` if the upload is not open. */
   async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
     try {
       const request = { method: "GET", path: this.#uploadPath(drive, name, id) };
@@ -220,6 +239,7 @@ export class RemoteDrives implements Drives {
     await this.connection.requestEmpty({ method: "POST", path, headers, body: bytes, timeout });
   }
 
+  /** Publishes an upload. @throws {FileExists} with `isNew`, if the file exists. */
   async complete(
     drive: string,
     name: string,
@@ -240,6 +260,7 @@ export class RemoteDrives implements Drives {
     }
   }
 
+  /** Deletes an open upload; does nothing if it is not open. */
   async abort(drive: string, name: string, id: string): Promise<void> {
     try {
       await this.connection.requestEmpty({

@@ -47,7 +47,6 @@ export interface OpenUpload {
 
 /** What a project shares, its trash and its open uploads. */
 export class RemoteSharing {
-
   constructor(
     private readonly connection: Connection,
   ) {}

@@ -1,4 +1,7 @@
 import { Semaphore } from "../rules/concurrency.ts";
+import type { DownloadSource } from "./download.ts";
+import type { FileInfo } from "./drives.ts";
+import { FileChanged, isFatal } from "./errors.ts";
 
 /** Files, or parts of files, in transfer at once: 4 × 10 MB of memory. */
 export const TRANSFERS = 4;
@@ -10,12 +13,15 @@ export interface Remark {
   reason: string;
 }
 
+/** Receives counts of bytes as they are transferred; negative ones if they have to be sent again. */
+export type OnBytes = (count: number) => void;
+
 /** Callbacks during a transfer. */
 export interface TransferEvents {
   /** A file is started. */
   onFile?: (drive: string, name: string) => void;
   /** Bytes were transferred; negative if they have to be sent again. */
-  onBytes?: (count: number) => void;
+  onBytes?: OnBytes;
   /** A file was skipped, or failed. */
   onRemark?: (kind: "skipped" | "failed", remark: Remark) => void;
 }
@@ -41,6 +47,26 @@ export class TransferReport {
 
   begin(drive: string, name: string): void {
     this.#events.onFile?.(drive, name);
+  }
+
+  /**
+   * Transfers a file or a folder. A failure is reported, and the bytes that were counted are taken back.
+   *
+   * @param work Calls `onBytes` with counts of bytes.
+   * @throws what would fail every other file, too.
+   */
+  async attempt(
+    drive: string,
+    name: string,
+    work: (onBytes: OnBytes) => Promise<void>,
+  ): Promise<void> {
+    this.begin(drive, name);
+    try {
+      await counting((count) => this.progress(count), work);
+    } catch (error) {
+      if (isFatal(error)) throw error;
+      this.fail(drive, name, error);
+    }
   }
 
   progress(count: number): void {
@@ -83,6 +109,49 @@ export class TransferReport {
     list.push(remark);
     this.#events.onRemark?.(kind, remark);
   }
+}
+
+/** Attempts to read a consistent version of a file that is replaced again and again. */
+const MAX_READ_TRIES = 5;
+
+/** Runs `work`, and takes back the bytes that it has counted if it fails. */
+export async function counting<T>(
+  onBytes: OnBytes,
+  work: (onBytes: OnBytes) => Promise<T>,
+): Promise<T> {
+  let counted = 0;
+  try {
+    return await work((count) => {
+      counted += count;
+      onBytes(count);
+    });
+  } catch (error) {
+    onBytes(-counted);
+    throw error;
+  }
+}
+
+/**
+ * Runs `work` with a version of a file, or with a later one if the file is replaced meanwhile.
+ *
+ * @returns `undefined` if the file was deleted meanwhile.
+ */
+export async function withVersion<T>(
+  { drives, drive, file }: DownloadSource,
+  onBytes: OnBytes,
+  work: (file: FileInfo, onBytes: OnBytes) => Promise<T>,
+): Promise<T | undefined> {
+  let version: FileInfo | undefined = file;
+  for (let tries = 1; version !== undefined; tries++) {
+    try {
+      const current = version;
+      return await counting(onBytes, (onBytes) => work(current, onBytes));
+    } catch (error) {
+      if (!(error instanceof FileChanged) || tries >= MAX_READ_TRIES) throw error;
+      version = await drives.stat(drive, file.name);
+    }
+  }
+  return undefined;
 }
 
 /**

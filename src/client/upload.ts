@@ -1,14 +1,15 @@
 import type { Semaphore } from "../rules/concurrency.ts";
 import { MAX_PARTS, MAX_PAYLOAD, type PartSize } from "../rules/payloads.ts";
 import { formatBytes } from "../rules/units.ts";
-import { type Drives, sha256Of, type WriteOptions } from "./drives.ts";
+import { sha256Of, type WriteOptions } from "./drives.ts";
 import { ClientError, FileChanged, FileExists, Refused, RetriesExhausted } from "./errors.ts";
+import type { RemoteDrives } from "./remote_drives.ts";
 import type { Source } from "./local_files.ts";
 import type { UploadState, UploadStates } from "./upload_states.ts";
 
 /** A file to write. */
 export interface UploadTarget {
-  drives: Drives;
+  drives: RemoteDrives;
   drive: string;
   name: string;
 }

@@ -24,7 +24,6 @@ type Line =
 
 /** The states of uploads that may have been interrupted, one file each. Without a folder nothing is remembered. */
 export class UploadStates {
-
   constructor(
     private readonly folder: string | undefined,
   ) {}

@@ -2,26 +2,13 @@ import { join } from "@std/path/join";
 import type { Connection } from "../../client/connection.ts";
 import { RemoteDrives } from "../../client/remote_drives.ts";
 import { UploadStates } from "../../client/upload_states.ts";
-import type { Arguments } from "../options/command.ts";
-import { type Environment, print, printError } from "../terminal/output.ts";
-import type { TransferProgress } from "../terminal/task_progress.ts";
-import { printable, printableJson } from "../terminal/text.ts";
+import { type Environment, printError } from "../terminal/output.ts";
+import { TransferProgress } from "../terminal/task_progress.ts";
+import { CommandCall } from "./command_call.ts";
 import { connect } from "./connect.ts";
 
-/** A server and its drives. */
-export interface Remote {
-  connection: Connection;
-  drives: RemoteDrives;
-}
-
-/** The call of a client command: its arguments, its connection and its output. */
-export class ClientCall {
-
-  constructor(
-    readonly args: Arguments,
-    readonly env: Environment,
-  ) {}
-
+/** The call of a command that works with the files of a server. */
+export class ClientCall extends CommandCall {
   /** The usage line of the command. */
   get usage(): string {
     return this.args.usage;
@@ -31,30 +18,20 @@ export class ClientCall {
     return this.args.operands;
   }
 
-  /** Returns the value of an option, `name`, or of an operand, `NAME`; `undefined` if it is not given. */
-  get(name: string): string | undefined {
-    return this.args.get(name);
-  }
-
-  /** Reports whether a switch is on. */
-  has(name: string): boolean {
-    return this.args.has(name);
-  }
-
   /** Returns a required operand. */
   operand(index: number): string {
     return this.operands[index] ?? "";
   }
 
   /** Connects to the server. @throws {UsageError} if there is no key. */
-  async connect(view: TransferProgress): Promise<Remote> {
+  async connect(view: TransferProgress): Promise<Connection> {
     const connection = await connect(this.args, this.env, {
       printNotice: (sentence) => view.printNotice(sentence),
       printLine: (line) => view.bar.printAbove(() => printError(line)),
     });
     // A key without a project is refused before the first file.
     void connection.project;
-    return { connection, drives: new RemoteDrives(connection) };
+    return connection;
   }
 
   /** Opens the states of interrupted uploads. */
@@ -63,15 +40,34 @@ export class ClientCall {
     await states.removeExpired();
     return states;
   }
+}
+
+/** A connection to a server, and the progress that is shown meanwhile. */
+export class Session implements Disposable {
+  readonly drives: RemoteDrives;
+
+  constructor(
+    readonly call: ClientCall,
+    readonly view: TransferProgress,
+    readonly connection: Connection,
+  ) {
+    this.drives = new RemoteDrives(connection);
+  }
+
+  /** Connects to the server. @throws {UsageError} if there is no key. */
+  static async open(call: ClientCall, view = new TransferProgress(call.env)): Promise<Session> {
+    return new Session(call, view, await call.connect(view));
+  }
 
   /** Prints a result: with `--json` as a line of JSON, else as a line of text, if there is one. */
-  print(view: TransferProgress, json: unknown, line?: string): void {
-    const text = this.has("json")
-      ? printableJson(json)
-      : line === undefined
-      ? line
-      : printable(line);
-    if (text !== undefined) view.bar.printAbove(() => print(`${text}\n`));
+  print(json: unknown, line?: string): void {
+    if (!this.call.has("json") && line === undefined) return;
+    this.view.bar.printAbove(() => this.call.print(json, [line ?? ""]));
+  }
+
+  [Symbol.dispose](): void {
+    this.view[Symbol.dispose]();
+    this.connection[Symbol.dispose]();
   }
 }
 

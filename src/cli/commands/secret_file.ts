@@ -7,7 +7,6 @@ const MODE = 0o600;
 
 /** A new file for one secret. It is created before the secret, which then has a place for certain. */
 export class SecretFile implements Disposable {
-
   private constructor(
     private readonly path: string,
     private readonly file: Deno.FsFile,

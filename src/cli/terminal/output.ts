@@ -55,13 +55,22 @@ export function print(text: string): void {
   }
 }
 
+/** Writes bytes to standard output as they are, with the errors of `print`. */
+export async function writeOut(bytes: Uint8Array): Promise<void> {
+  try {
+    for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await Deno.stdout.write(rest));
+  } catch (error) {
+    throw outputFailure(error);
+  }
+}
+
 /** Returns a size for standard output: "1.5 MB" on a terminal, exact bytes elsewhere. */
 export function sizeText(bytes: number): string {
   return Deno.stdout.isTerminal() ? formatBytes(bytes) : String(bytes);
 }
 
 /** Returns the error of a failed write to standard output. */
-export function outputFailure(error: unknown): OutputClosed | CommandError {
+function outputFailure(error: unknown): OutputClosed | CommandError {
   if (error instanceof Deno.errors.BrokenPipe) {
     return new OutputClosed("Standard output is closed", { cause: error });
   }

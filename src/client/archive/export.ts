@@ -1,7 +1,8 @@
-import { MAX_READ_TRIES } from "../download.ts";
-import type { DriveInfo, Drives, FileInfo } from "../drives.ts";
-import { FileChanged, isFatal } from "../errors.ts";
-import { forEachConcurrent, type TransferReport } from "../transfers.ts";
+import type { DownloadSource } from "../download.ts";
+import type { DriveInfo, FileInfo } from "../drives.ts";
+import { isFatal } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
+import { forEachConcurrent, type TransferReport, withVersion } from "../transfers.ts";
 import type { IndexEntry } from "./index.ts";
 
 /** The destination of an export: a folder or an archive. */
@@ -22,7 +23,7 @@ export interface ExportTarget {
 
 /** Copies drives to a target. The failure of a single file is reported, and the others are copied. */
 export async function exportDrives(
-  drives: Drives,
+  drives: RemoteDrives,
   target: ExportTarget,
   chosen: readonly DriveInfo[],
   report: TransferReport,
@@ -30,10 +31,13 @@ export async function exportDrives(
   for (const { name: drive } of chosen) {
     try {
       await forEachConcurrent(drives.listFiles(drive, ""), target.concurrency, async (file) => {
-        await exportFile(drives, target, drive, file, report);
+        await exportFile(target, { drives, drive, file }, report);
       });
       for await (const name of drives.listFolders(drive)) {
-        await exportFolder(target, drive, name, report);
+        await report.attempt(drive, name, async () => {
+          await target.addFolder(drive, name);
+          report.addFolder();
+        });
       }
       for (const { name, path } of target.obsolete(drive)) {
         report.skip(drive, name, `it is no longer in the drive; its copy stays in ${path}`);
@@ -46,48 +50,21 @@ export async function exportDrives(
   await target.finish();
 }
 
-async function exportFolder(
-  target: ExportTarget,
-  drive: string,
-  name: string,
-  report: TransferReport,
-): Promise<void> {
-  try {
-    await target.addFolder(drive, name);
-    report.addFolder();
-  } catch (error) {
-    if (isFatal(error)) throw error;
-    report.fail(drive, name, error);
-  }
-}
-
 async function exportFile(
-  drives: Drives,
   target: ExportTarget,
-  drive: string,
-  listed: FileInfo,
+  source: DownloadSource,
   report: TransferReport,
 ): Promise<void> {
-  report.begin(drive, listed.name);
-  let file: FileInfo | undefined = listed;
-  let counted = 0;
-  const onBytes = (count: number) => {
-    counted += count;
-    report.progress(count);
-  };
-  for (let tries = 1; file !== undefined; tries++) {
-    try {
-      if (await target.has(drive, file)) return report.same(file.size);
-      await target.add(drive, file, onBytes);
-      return report.add(file.size);
-    } catch (error) {
-      const isRetryable = error instanceof FileChanged && tries < MAX_READ_TRIES;
-      if (!isRetryable && isFatal(error)) throw error;
-      if (!isRetryable) return report.fail(drive, listed.name, error);
-      report.progress(-counted);
-      counted = 0;
-      file = await drives.stat(drive, listed.name);
-    }
-  }
-  report.skip(drive, listed.name, "it was deleted during the export");
+  const { drive, file: { name } } = source;
+  await report.attempt(drive, name, async (onBytes) => {
+    const isThere = await withVersion(source, onBytes, async (file, onBytes) => {
+      if (await target.has(drive, file)) report.same(file.size);
+      else {
+        await target.add(drive, file, onBytes);
+        report.add(file.size);
+      }
+      return true;
+    });
+    if (isThere === undefined) report.skip(drive, name, "it was deleted during the export");
+  });
 }

@@ -1,7 +1,8 @@
 import { join } from "@std/path/join";
 import { download } from "../download.ts";
-import { copyTime, type Drives, type FileInfo } from "../drives.ts";
+import { copyTime, type FileInfo } from "../drives.ts";
 import { ClientError, fileError } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
 import {
   fileSource,
   isNotFound,
@@ -41,7 +42,7 @@ const PARTS_FOLDER = ".kvdrive-partial";
  */
 export class FolderTarget implements ExportTarget {
   readonly concurrency = TRANSFERS;
-  readonly #drives: Drives;
+  readonly #drives: RemoteDrives;
   readonly #tree: PlainTree;
   readonly #force: boolean;
   readonly #index: Map<string, IndexEntry>;
@@ -50,7 +51,7 @@ export class FolderTarget implements ExportTarget {
   readonly #file: Deno.FsFile;
 
   private constructor(
-    drives: Drives,
+    drives: RemoteDrives,
     { force, system }: FolderOptions,
     tree: PlainTree,
     index: Map<string, IndexEntry>,
@@ -67,7 +68,7 @@ export class FolderTarget implements ExportTarget {
   }
 
   /** Opens or creates the folder. @throws {ClientError} if that fails. */
-  static async open(drives: Drives, options: FolderOptions): Promise<FolderTarget> {
+  static async open(drives: RemoteDrives, options: FolderOptions): Promise<FolderTarget> {
     const { folder } = options;
     try {
       const tree = await PlainTree.open(folder);
@@ -168,7 +169,6 @@ interface FolderOptions {
 
 /** An export in a folder. */
 export class FolderSource implements ImportSource {
-
   private constructor(
     private readonly folder: string,
     readonly bytes: number,

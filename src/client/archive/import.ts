@@ -4,8 +4,9 @@ import { contentTypeOf } from "../../rules/content_type.ts";
 import { parseUtcTime } from "../../rules/dates.ts";
 import { driveNameProblem, fileNameProblem, folderNameProblem } from "../../rules/names.ts";
 import { copyVersion } from "../download.ts";
-import { copyTime, type Drives, type FileInfo, sha256OfStream } from "../drives.ts";
-import { ClientError, FileChanged, FileExists, isFatal } from "../errors.ts";
+import { copyTime, type FileInfo, sha256OfStream } from "../drives.ts";
+import { ClientError, FileChanged, FileExists } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
 import { isSameTime, type Source } from "../local_files.ts";
 import { forEachConcurrent, type TransferReport, TRANSFERS } from "../transfers.ts";
 import { stateKey, upload } from "../upload.ts";
@@ -57,7 +58,7 @@ export interface ImportSource {
 
 /** Copies an export into drives. The failure of a single file is reported, and the others are copied. */
 export async function importDrives(
-  drives: Drives,
+  drives: RemoteDrives,
   source: ImportSource,
   report: TransferReport,
   options: ImportOptions,
@@ -81,8 +82,13 @@ export async function importDrives(
     }
     const problem = problemOf(place);
     if (problem !== undefined) return report.skip(place.drive, place.name, problem);
-    if ("isEmpty" in file) return await importFolder(drives, place, report);
-    await new FileImport(drives, file, place, { ...options, slots }, report).run();
+    await report.attempt(place.drive, place.name, async (onBytes) => {
+      if (!("isEmpty" in file)) {
+        return await new FileImport(drives, file, place, { ...options, slots }, report).run(onBytes);
+      }
+      await drives.createFolder(place.drive, place.name);
+      report.addFolder();
+    });
   });
   for (const { drive, name, path } of source.index.values()) {
     const isMissing = !found.has(path) && (options.drive ?? drive) === drive;
@@ -142,34 +148,19 @@ function isKept({ isEmpty }: ImportFolder, { name, known }: Destination): boolea
   return known !== undefined || (isEmpty && name !== "");
 }
 
-async function importFolder(
-  drives: Drives,
-  { drive, name }: Destination,
-  report: TransferReport,
-): Promise<void> {
-  report.begin(drive, name);
-  try {
-    await drives.createFolder(drive, name);
-    report.addFolder();
-  } catch (error) {
-    if (isFatal(error)) throw error;
-    report.fail(drive, name, error);
-  }
-}
-
 function mtimeOf({ mtime }: IndexEntry): number | undefined {
   return parseUtcTime(mtime ?? "");
 }
 
 class FileImport {
-  readonly #drives: Drives;
+  readonly #drives: RemoteDrives;
   readonly #file: ImportFile;
   readonly #place: Destination;
   readonly #options: ImportOptions & { slots: Semaphore };
   readonly #report: TransferReport;
 
   constructor(
-    drives: Drives,
+    drives: RemoteDrives,
     file: ImportFile,
     place: Destination,
     options: ImportOptions & { slots: Semaphore },
@@ -182,32 +173,25 @@ class FileImport {
     this.#report = report;
   }
 
-  async run(): Promise<void> {
+  async run(onBytes: (count: number) => void): Promise<void> {
     const { drive, name } = this.#place;
     const report = this.#report;
-    report.begin(drive, name);
-    let counted = 0;
+    const there = await this.#drives.stat(drive, name);
+    if (there !== undefined && await this.#isSame(there)) return report.same(this.#file.size);
+    const target = { drives: this.#drives, drive, name };
     try {
-      const there = await this.#drives.stat(drive, name);
-      if (there !== undefined && await this.#isSame(there)) return report.same(this.#file.size);
-      const target = { drives: this.#drives, drive, name };
       const { size } = await upload(target, this.#file.source, {
         ...this.#options,
         type: this.#place.type,
         mtime: this.#mtime,
         isNew: !this.#options.force,
         remembersVersion: true,
-        onBytes: (count) => {
-          counted += count;
-          report.progress(count);
-        },
+        onBytes,
       });
       report.add(size);
     } catch (error) {
-      if (isFatal(error)) throw error;
-      report.progress(-counted);
-      const isOther = error instanceof FileExists;
-      report.fail(drive, name, isOther ? `${error.message}: --force replaces it` : error);
+      if (!(error instanceof FileExists)) throw error;
+      throw new ClientError(`${error.message}: --force replaces it`);
     }
   }
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import type { Drives } from "../drives.ts";
 import { ClientError } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
 import { FolderSource } from "./folder.ts";
 import type { ImportSource } from "./import.ts";
 import { makeArchive } from "./test_support.ts";
@@ -142,7 +142,7 @@ Deno.test("An interrupted archive is completed with the folders that are kept by
     const zip = join(folder, "out.zip");
     const keep = async (names: readonly string[], isComplete: boolean) => {
       // Folders need no server.
-      using target = await ZipTarget.open({} as Drives, zip, { force: false });
+      using target = await ZipTarget.open({} as RemoteDrives, zip, { force: false });
       for (const name of names) await target.addFolder("d", name);
       if (isComplete) await target.finish();
     };

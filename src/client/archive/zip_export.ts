@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { copyVersion } from "../download.ts";
-import { copyTime, type Drives, type FileInfo } from "../drives.ts";
+import { copyTime, type FileInfo } from "../drives.ts";
 import { ClientError, FileChanged, fileError } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
 import { openPlainFile, readFile, writeAll } from "../local_files.ts";
 import { LocalPaths } from "../../rules/archive/local_paths.ts";
 import type { ExportTarget } from "./export.ts";
@@ -34,7 +35,7 @@ const JOURNAL_HEADER = new TextEncoder().encode("kvdrive export\n");
 export class ZipTarget implements ExportTarget {
   /** An archive is written sequentially. */
   readonly concurrency = 1;
-  readonly #drives: Drives;
+  readonly #drives: RemoteDrives;
   readonly #path: string;
   readonly #file: Deno.FsFile;
   readonly #journal: Deno.FsFile;
@@ -44,7 +45,7 @@ export class ZipTarget implements ExportTarget {
   readonly #files = new Map<string, Journaled>();
   readonly #seen = new Set<string>();
 
-  private constructor(drives: Drives, path: string, file: Deno.FsFile, journal: Deno.FsFile) {
+  private constructor(drives: RemoteDrives, path: string, file: Deno.FsFile, journal: Deno.FsFile) {
     this.#drives = drives;
     this.#path = path;
     this.#file = file;
@@ -54,7 +55,7 @@ export class ZipTarget implements ExportTarget {
 
   /** Creates or resumes an archive. @throws {ClientError} if that fails, or without `force` if the archive exists. */
   static async open(
-    drives: Drives,
+    drives: RemoteDrives,
     path: string,
     { force }: { force: boolean },
   ): Promise<ZipTarget> {

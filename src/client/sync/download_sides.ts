@@ -2,9 +2,10 @@ import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { type FileSystem, localNameProblem } from "../../rules/archive/local_paths.ts";
 import type { NameFilter } from "../../rules/transfer/globs.ts";
-import { download, MAX_READ_TRIES } from "../download.ts";
-import { type FileInfo, sha256OfStream } from "../drives.ts";
-import { ClientError, FileChanged, fileError } from "../errors.ts";
+import { download } from "../download.ts";
+import { type OnBytes, withVersion } from "../transfers.ts";
+import { sha256OfStream } from "../drives.ts";
+import { ClientError, fileError } from "../errors.ts";
 import {
   isNotFound,
   isSameTime,
@@ -93,29 +94,16 @@ export class DownloadSides implements SyncSides {
   async send(
     source: FileEntry,
     target: FileEntry | undefined,
-    onBytes: (count: number) => void,
+    onBytes: OnBytes,
   ): Promise<number | undefined> {
-    const { drive, prefix } = this.place;
     const path = await this.#makeParent(source.name);
     await this.#requireFree(path, target !== undefined);
-    let file: FileInfo | undefined = source.file;
-    for (let tries = 1; file !== undefined; tries++) {
-      let counted = 0;
-      try {
-        await download({ drives: this.server.drives, drive, file }, path, {
-          onBytes: (count) => {
-            counted += count;
-            onBytes(count);
-          },
-        });
-        return file.size;
-      } catch (error) {
-        if (!(error instanceof FileChanged) || tries >= MAX_READ_TRIES) throw error;
-        onBytes(-counted);
-        file = await this.server.drives.stat(drive, prefix + source.name);
-      }
-    }
-    return undefined;
+    if (source.file === undefined) throw new TypeError("Files of a drive have a version");
+    const from = { drives: this.server.drives, drive: this.place.drive, file: source.file };
+    return await withVersion(from, onBytes, async (file, onBytes) => {
+      await download({ ...from, file }, path, { onBytes });
+      return file.size;
+    });
   }
 
   async makeFolder(name: string): Promise<void> {

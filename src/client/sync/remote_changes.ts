@@ -26,7 +26,6 @@ export interface Relocated extends NamePair {
 
 /** Changes in the drives of a project that send no bytes of files. */
 export class RemoteChanges {
-
   constructor(
     private readonly connection: Connection,
   ) {}

@@ -1,6 +1,6 @@
 import { ClientError, isFatal } from "../errors.ts";
 import { batchesOf } from "./remote_changes.ts";
-import { forEachConcurrent, type TransferReport } from "../transfers.ts";
+import { counting, forEachConcurrent, type OnBytes, type TransferReport } from "../transfers.ts";
 import { NameSpool } from "./name_spool.ts";
 import { compareTrees, type FileEntry, type Step, type Tree } from "./tree.ts";
 
@@ -32,7 +32,7 @@ export interface SyncSides {
   send(
     source: FileEntry,
     target: FileEntry | undefined,
-    onBytes: (count: number) => void,
+    onBytes: OnBytes,
   ): Promise<number | undefined>;
   /** Creates a folder that may be empty. @throws {Blocked} if something else is in its place. */
   makeFolder(name: string): Promise<void>;
@@ -184,22 +184,15 @@ class Sync {
     const { drive } = this.sides.place;
     const { name } = source;
     this.report.begin(drive, this.#shown(name));
-    let counted = 0;
-    const onBytes = (count: number) => {
-      counted += count;
-      this.report.progress(count);
-    };
-    try {
-      const size = this.options.isDryRun
-        ? source.size
-        : await this.sides.send(source, target, onBytes);
-      if (size === undefined) return this.#skip(name, "it was deleted meanwhile");
-      this.report.add(size);
-      this.options.onChange?.({ kind: "sent", name: this.#shown(name), size });
-    } catch (error) {
-      this.report.progress(-counted);
-      throw error;
-    }
+    const size = this.options.isDryRun
+      ? source.size
+      : await counting(
+        (count) => this.report.progress(count),
+        (onBytes) => this.sides.send(source, target, onBytes),
+      );
+    if (size === undefined) return this.#skip(name, "it was deleted meanwhile");
+    this.report.add(size);
+    this.options.onChange?.({ kind: "sent", name: this.#shown(name), size });
   }
 
   async #makeFolder(name: string): Promise<void> {

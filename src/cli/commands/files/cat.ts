@@ -2,11 +2,9 @@ import { copyVersion } from "../../../client/download.ts";
 import type { FileInfo } from "../../../client/drives.ts";
 import { type ByteRange, parseRange } from "../../../rules/byte_range.ts";
 import { NameFilter } from "../../../rules/transfer/globs.ts";
-import { CommandError, UsageError } from "../../terminal/output.ts";
-import { TransferProgress } from "../../terminal/task_progress.ts";
-import type { ClientCall } from "../client_call.ts";
+import { CommandError, UsageError, writeOut } from "../../terminal/output.ts";
+import { type ClientCall, Session } from "../client_call.ts";
 import { parseSelection } from "../drive_path.ts";
-import { writeOut } from "./get.ts";
 import { RemoteSource } from "./remote_source.ts";
 
 /** `kvdrive cat`: writes files, or a range of their bytes, to standard output. */
@@ -19,9 +17,8 @@ export async function printFiles(call: ClientCall): Promise<void> {
     );
   }
   const selections = call.operands.map((word) => parseSelection(word, call.get("drive")));
-  using view = new TransferProgress(call.env);
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
+  using session = await Session.open(call);
+  const { drives } = session;
   for (const selection of selections) {
     const source = await RemoteSource.require(drives, selection);
     const { drive, folder } = source;

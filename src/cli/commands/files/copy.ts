@@ -140,7 +140,7 @@ class CopyRun {
       const { file } = entry;
       const to = isFolder(this.target) ? target + entry.below : target;
       if (this.#given.has(to)) {
-        this.transfer.fail(source.drive, file.name, `Another source becomes ${to}`);
+        this.transfer.report.fail(source.drive, file.name, `Another source becomes ${to}`);
         continue;
       }
       if (this.#sources.length > 1) this.#given.add(to);
@@ -160,7 +160,7 @@ class CopyRun {
         await this.#finish(source, one, { ...one, ...error });
       } catch (error) {
         if (!(error instanceof FileExists)) throw error;
-        this.transfer.skip(this.target.drive, one.to, "it exists");
+        this.transfer.report.skip(this.target.drive, one.to, "it exists");
       }
     }
   }
@@ -169,8 +169,8 @@ class CopyRun {
   async #finish(source: RemoteSource, planned: Planned, { error }: Relocated): Promise<void> {
     if (error === undefined || await this.#wasMoved(planned)) return this.#done(source, planned);
     const isSkipped = this.transfer.call.has("no-clobber") && /already/.test(error);
-    if (isSkipped) this.transfer.skip(this.target.drive, planned.to, "it exists");
-    else this.transfer.fail(source.drive, planned.from, error);
+    if (isSkipped) this.transfer.report.skip(this.target.drive, planned.to, "it exists");
+    else this.transfer.report.fail(source.drive, planned.from, error);
   }
 
   /** Reports whether a move of which the answer was lost was done: a file that is moved keeps its version. */
@@ -180,11 +180,10 @@ class CopyRun {
   }
 
   #done({ drive }: RemoteSource, { from, to, file }: Planned): void {
-    const { report, isDryRun } = this.transfer;
-    report.add(file.size);
+    this.transfer.report.add(file.size);
     const json = { drive, name: from, to_drive: this.target.drive, to, size: file.size };
     const line = `Would ${this.kind} ${drive}:${from} to ${this.target.drive}:${to}`;
-    if (isDryRun || this.transfer.call.has("json")) this.transfer.print(json, line);
+    this.transfer.printFile(json, line);
   }
 
   #overlaps({ drive, prefix }: RemoteSource): boolean {

@@ -4,9 +4,8 @@ import { FolderSource, FolderTarget } from "../../../client/archive/folder.ts";
 import { importDrives } from "../../../client/archive/import.ts";
 import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
-import { type DriveInfo, type Drives, requireDrive } from "../../../client/drives.ts";
+import type { DriveInfo } from "../../../client/drives.ts";
 import { statIfExists } from "../../../client/local_files.ts";
-import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { Retrier } from "../../../client/retrier.ts";
 import { EXPORT_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../../client/transfers.ts";
@@ -14,80 +13,76 @@ import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { TransferProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import { type ClientCall, Session } from "../client_call.ts";
 import { requireDriveName } from "../drive_path.ts";
 import { connectToStore } from "../local_server.ts";
 import { hasStore, noStore, withStore } from "../local_store.ts";
 import { projectIdProblem } from "../command_call.ts";
 import { problemOf } from "./transfer_call.ts";
 
+/** `kvdrive export`. */
 export async function runExport(call: ClientCall): Promise<void> {
-  const isZip = await isNewArchive(call.operand(0));
-  await runTransfer(call, (call, view, drives) => exportTo(call, view, drives, isZip));
+  const path = call.operand(0);
+  const isZip = await isNewArchive(path);
+  await runTransfer(call, async ({ drives, view }, report) => {
+    const drive = call.get("drive");
+    const chosen = drive === undefined
+      ? await Array.fromAsync(drives.listDrives())
+      : [await drives.require(drive)];
+    view.setTotal(totalOf(chosen));
+    const force = call.has("force");
+    using target = isZip
+      ? await ZipTarget.open(drives, path, { force })
+      : await FolderTarget.open(drives, { folder: path, force, system: EXPORT_FILE_SYSTEM });
+    await exportDrives(drives, target, chosen, report);
+  });
 }
 
+/** `kvdrive import`. */
 export async function runImport(call: ClientCall): Promise<void> {
-  await runTransfer(call, importFrom);
+  const path = call.operand(0);
+  await runTransfer(call, async ({ drives, view }, report) => {
+    const states = await call.states();
+    const drive = call.get("drive");
+    const isFolder = (await statIfExists(path))?.isDirectory ?? !/\.zip$/i.test(path);
+    const source = isFolder ? await FolderSource.open(path) : await ZipSource.open(path);
+    using _archive = source instanceof ZipSource ? source : undefined;
+    if (drive === undefined) view.setTotal(source.bytes);
+    const options = { force: call.has("force"), states, ...(drive === undefined ? {} : { drive }) };
+    await importDrives(drives, source, report, options);
+  });
 }
 
-type Work = (call: ClientCall, view: TransferProgress, drives: Drives) => Promise<TransferReport>;
+type Work = (session: Session, report: TransferReport) => Promise<void>;
 
+/** Runs `work` with the drives of a server, or with `--data` those of a store, and prints the report. */
 async function runTransfer(call: ClientCall, work: Work): Promise<void> {
   const drive = call.get("drive");
   if (drive !== undefined) requireDriveName(drive);
-  const problem = projectIdProblem(call.get("project") ?? "any");
-  if (problem !== undefined) throw new UsageError(`The value of --project ${problem}`);
-  using view = new TransferProgress(call.env);
-  const report = await withDrives(call, view, (drives) => work(call, view, drives));
-  view.bar.clear();
-  printReport(call, view, report);
-}
-
-/** Runs `work` with the drives of a server, or with `--data` those of a store. */
-async function withDrives<T>(
-  call: ClientCall,
-  view: TransferProgress,
-  work: (drives: Drives) => Promise<T>,
-): Promise<T> {
+  call.validate("project", projectIdProblem);
+  const runIn = async (session: Session) => {
+    const report = new TransferReport(session.view.events);
+    await work(session, report);
+    printReport(session, report);
+  };
   const data = call.get("data");
   const project = call.get("project");
   if (data === undefined) {
-    const { connection, drives } = await call.connect(view);
-    using _connection = connection;
-    return await work(drives);
+    using session = await Session.open(call);
+    return await runIn(session);
   }
   if (!await hasStore(data)) throw noStore(data);
-  return await withStore({ data, kv: undefined }, async (store) => {
+  await withStore({ data, kv: undefined }, async (store) => {
     const [only, second] = project === undefined ? await store.projects.list() : [];
     const id = project ?? (second === undefined ? only?.project : undefined);
     if (id === undefined) {
       throw new UsageError("Choose the project with --project: see kvdrive project list");
     }
     const options = { project: id, retrier: new Retrier() };
-    using connection = await connectToStore(store, resolve(data), call.env, options);
-    return await work(new RemoteDrives(connection));
+    const connection = await connectToStore(store, resolve(data), call.env, options);
+    using session = new Session(call, new TransferProgress(call.env), connection);
+    await runIn(session);
   });
-}
-
-async function exportTo(
-  call: ClientCall,
-  view: TransferProgress,
-  drives: Drives,
-  isZip: boolean,
-): Promise<TransferReport> {
-  const path = call.operand(0);
-  const report = new TransferReport(view.events);
-  const drive = call.get("drive");
-  const chosen = drive === undefined
-    ? await Array.fromAsync(drives.listDrives())
-    : [await requireDrive(drives, drive)];
-  view.setTotal(totalOf(chosen));
-  const force = call.has("force");
-  using target = isZip
-    ? await ZipTarget.open(drives, path, { force })
-    : await FolderTarget.open(drives, { folder: path, force, system: EXPORT_FILE_SYSTEM });
-  await exportDrives(drives, target, chosen, report);
-  return report;
 }
 
 /** The size of drives; `undefined` if the key may not know it. */
@@ -98,29 +93,6 @@ function totalOf(drives: readonly DriveInfo[]): number | undefined {
     total += bytes;
   }
   return total;
-}
-
-async function importFrom(
-  call: ClientCall,
-  view: TransferProgress,
-  drives: Drives,
-): Promise<TransferReport> {
-  const path = call.operand(0);
-  const report = new TransferReport(view.events);
-  const states = await call.states();
-  const drive = call.get("drive");
-  const options = { force: call.has("force"), states, ...(drive === undefined ? {} : { drive }) };
-  const there = await statIfExists(path);
-  if (there?.isDirectory ?? !/\.zip$/i.test(path)) {
-    const source = await FolderSource.open(path);
-    if (drive === undefined) view.setTotal(source.bytes);
-    await importDrives(drives, source, report, options);
-    return report;
-  }
-  using source = await ZipSource.open(path);
-  if (drive === undefined) view.setTotal(source.bytes);
-  await importDrives(drives, source, report, options);
-  return report;
 }
 
 /**
@@ -139,7 +111,7 @@ async function isNewArchive(path: string): Promise<boolean> {
 }
 
 /** Prints the result. @throws {CommandError} if a file failed. */
-function printReport(call: ClientCall, view: TransferProgress, report: TransferReport): void {
+function printReport({ view, call }: Session, report: TransferReport): void {
   const { done, bytes, unchanged, folders, skipped, failed } = report;
   const parts = [
     `Copied ${plural(done, "file")} (${formatBytes(bytes)})`,
@@ -148,7 +120,8 @@ function printReport(call: ClientCall, view: TransferProgress, report: TransferR
     ...(skipped.length === 0 ? [] : [`${skipped.length} skipped`]),
     ...(failed.length === 0 ? [] : [`${failed.length} failed`]),
   ];
-  call.print(view, { copied: done, bytes, unchanged, folders, skipped, failed }, parts.join(", "));
+  view.bar.clear();
+  call.print({ copied: done, bytes, unchanged, folders, skipped, failed }, [parts.join(", ")]);
   const problem = problemOf(report, "copy");
   if (problem !== undefined) throw new CommandError(problem);
 }

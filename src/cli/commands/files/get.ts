@@ -1,14 +1,14 @@
 import { basename } from "@std/path/basename";
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { copyVersion, download, MAX_READ_TRIES } from "../../../client/download.ts";
+import { copyVersion, download } from "../../../client/download.ts";
 import { copyTime, type FileInfo, sha256OfStream } from "../../../client/drives.ts";
-import { ClientError, FileChanged, fileError, isFatal } from "../../../client/errors.ts";
-import { isSameTime, readFile, statIfExists, writeAll } from "../../../client/local_files.ts";
-import { forEachConcurrent } from "../../../client/transfers.ts";
+import { ClientError, FileChanged, fileError } from "../../../client/errors.ts";
+import { isSameTime, readFile, statIfExists } from "../../../client/local_files.ts";
+import { forEachConcurrent, type OnBytes, withVersion } from "../../../client/transfers.ts";
 import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../../rules/archive/local_paths.ts";
 import { formatBytes } from "../../../rules/units.ts";
-import { outputFailure, UsageError } from "../../terminal/output.ts";
+import { UsageError, writeOut } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { ClientCall } from "../client_call.ts";
 import { isFolder, parseSelection, type Selection } from "../drive_path.ts";
@@ -73,7 +73,6 @@ async function targetOf(name: string, path: string | undefined): Promise<string>
 
 /** One run of the command. */
 class GetRun {
-
   constructor(
     private readonly transfer: TransferCall,
     private readonly job: FetchJob,
@@ -84,9 +83,9 @@ class GetRun {
     view.setTotal(file.size);
     report.begin(drive, file.name);
     await makeFolder(dirname(target), isDryRun);
-    const done = await this.#fetch(drive, file, target);
+    const done = await this.#fetch(drive, file, target, (count) => report.progress(count));
     this.#print(drive, file, target, done);
-    if (done === "skipped") return this.transfer.skip(drive, file.name, `${target} exists`);
+    if (done === "skipped") return report.skip(drive, file.name, `${target} exists`);
     const what = done === "same" ? "is up to date" : `(${formatBytes(file.size)})`;
     if (!isDryRun || done === "same") this.transfer.printSummary(`${target} ${what}`);
   }
@@ -140,48 +139,35 @@ class GetRun {
 
   async #fetchOneOf(drive: string, file: FileInfo, target: string): Promise<void> {
     const { report, isDryRun } = this.transfer;
-    report.begin(drive, file.name);
-    try {
+    await report.attempt(drive, file.name, async (onBytes) => {
       await makeFolder(dirname(target), isDryRun);
-      const done = await this.#fetch(drive, file, target);
-      if (done === "skipped") return this.transfer.skip(drive, file.name, `${target} exists`);
+      const done = await this.#fetch(drive, file, target, onBytes);
+      if (done === "skipped") return report.skip(drive, file.name, `${target} exists`);
       if (done === "same") report.same(0);
       else report.add(file.size);
       this.#print(drive, file, target, done);
-    } catch (error) {
-      if (isFatal(error)) throw error;
-      this.transfer.fail(drive, file.name, error);
-    }
+    });
   }
 
   /** Fetches the listed version, or a later one, and deletes it in the drive if it is moved. */
-  async #fetch(drive: string, file: FileInfo, target: string): Promise<Outcome> {
-    const { drives, report, isDryRun } = this.transfer;
+  async #fetch(
+    drive: string,
+    file: FileInfo,
+    target: string,
+    onBytes: OnBytes,
+  ): Promise<Outcome> {
+    const { drives, isDryRun } = this.transfer;
     const source = { drives, drive, file };
-    for (let tries = 1;; tries++) {
-      const state = await this.#stateOf(source.file, target);
-      if (state === "same") report.progress(source.file.size);
+    const done = await withVersion(source, onBytes, async (file, onBytes) => {
+      const state = await this.#stateOf(file, target);
+      if (state === "same") onBytes(file.size);
       if (state === "skipped" || isDryRun) return state;
-      let counted = 0;
-      try {
-        if (state === "new") {
-          await download(source, target, {
-            onBytes: (count) => {
-              counted += count;
-              report.progress(count);
-            },
-          });
-        }
-        if (this.job.isMove) await this.#removeSource(drive, source.file);
-        return state;
-      } catch (error) {
-        report.progress(-counted);
-        if (!(error instanceof FileChanged) || tries >= MAX_READ_TRIES) throw error;
-        const later = await drives.stat(drive, file.name);
-        if (later === undefined) throw new ClientError(`There is no file ${drive}:${file.name}`);
-        source.file = later;
-      }
-    }
+      if (state === "new") await download({ ...source, file }, target, { onBytes });
+      if (this.job.isMove) await this.#removeSource(drive, file);
+      return state;
+    });
+    if (done !== undefined) return done;
+    throw new ClientError(`There is no file ${drive}:${file.name}`);
   }
 
   /** Returns what is to be done with a file. @throws {ClientError} if another file must not be replaced. */
@@ -221,11 +207,8 @@ class GetRun {
     const { name, size, type, etag } = file;
     const unchanged = done === "same" ? { unchanged: true } : {};
     const json = { drive, name, path, size, content_type: type, etag, ...unchanged };
-    if (!this.transfer.isDryRun || this.transfer.call.has("json")) {
-      return this.transfer.print(json, "");
-    }
-    if (done === "same") return;
-    this.transfer.print(json, `Would fetch ${drive}:${name} to ${path} (${formatBytes(size)})`);
+    const line = `Would fetch ${drive}:${name} to ${path} (${formatBytes(size)})`;
+    this.transfer.printFile(json, done === "same" ? undefined : line);
   }
 
   async #sizeOf(sources: readonly RemoteSource[]): Promise<number> {
@@ -251,13 +234,4 @@ async function isSame(file: FileInfo, target: string, there: Deno.FileInfo): Pro
   if (there.size !== file.size) return false;
   if (file.sha256 !== undefined) return await sha256OfStream(readFile(target)) === file.sha256;
   return isSameTime(there.mtime?.getTime() ?? 0, copyTime(file));
-}
-
-/** Writes bytes to standard output. @throws {OutputClosed} if its reader has gone. */
-export async function writeOut(bytes: Uint8Array): Promise<void> {
-  try {
-    await writeAll(Deno.stdout, bytes);
-  } catch (error) {
-    throw outputFailure(error);
-  }
 }

@@ -1,40 +1,38 @@
-import { copyTime, type FileInfo, requireDrive } from "../../../client/drives.ts";
+import { copyTime, type FileInfo } from "../../../client/drives.ts";
 import type { Entry, RemoteDrives } from "../../../client/remote_drives.ts";
 import { escapeGlob, Glob } from "../../../rules/transfer/globs.ts";
 import { DAY, parseByteSize, parseDuration } from "../../../rules/units.ts";
 import { parseValue } from "../../options/arguments.ts";
 import type { ValueType } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
-import { TransferProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import { type ClientCall, Session } from "../client_call.ts";
 import { parseSelection, requireDriveName, type Selection } from "../drive_path.ts";
 import { jsonOf, lineOf, sizeColumn, withDigests } from "./listing.ts";
 import { RemoteSource } from "./remote_source.ts";
 
 /** `kvdrive ls`: the drives, or the files and folders of a drive. */
 export async function list(call: ClientCall): Promise<void> {
-  using view = new TransferProgress(call.env);
   const [word] = call.operands;
-  if (word === undefined && call.get("drive") === undefined) return await listDrives(call, view);
+  if (word === undefined && call.get("drive") === undefined) return await listDrives(call);
   const place = parsePlace(word ?? "", call.get("drive"));
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
+  using session = await Session.open(call);
+  const { drives } = session;
   const hasDigests = call.has("digest");
   const found = matchesOf(drives, place, call.has("recursive"));
   let count = 0;
   for await (const entry of hasDigests ? withDigests(drives, place.drive, found) : found) {
     count++;
     const json = { drive: place.drive, ...jsonOf(entry) };
-    call.print(view, json, lineOf(entry, entry.name, hasDigests));
+    session.print(json, lineOf(entry, entry.name, hasDigests));
   }
-  if (count === 0) view.printNotice(await emptyNotice(drives, place));
+  if (count === 0) session.view.printNotice(await emptyNotice(drives, place));
 }
 
 /** Returns what is said of a drive or folder without files. @throws {ClientError} if it does not exist. */
 async function emptyNotice(drives: RemoteDrives, place: Selection): Promise<string> {
   const { drive, glob: { prefix, literal }, text } = place;
-  await requireDrive(drives, drive);
+  await drives.require(drive);
   if (literal === undefined) throw new CommandError(`No file matches ${text}`);
   if (prefix === "") return `There are no files in the drive ${drive}`;
   if (await drives.hasFolder(drive, prefix)) return `There are no files in ${drive}:${prefix}`;
@@ -68,13 +66,12 @@ async function* matchesOf(
   }
 }
 
-async function listDrives(call: ClientCall, view: TransferProgress): Promise<void> {
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
-  for await (const { name, files, bytes } of drives.listDrives()) {
+async function listDrives(call: ClientCall): Promise<void> {
+  using session = await Session.open(call);
+  for await (const { name, files, bytes } of session.drives.listDrives()) {
     const count = files === null ? "" : `${plural(files, "file")}  `;
     const line = `${sizeColumn(bytes ?? undefined)}  ${count}${name}`;
-    call.print(view, { drive: name, files, bytes }, line);
+    session.print({ drive: name, files, bytes }, line);
   }
 }
 
@@ -101,17 +98,16 @@ const AGE: ValueType<number> = {
 export async function findFiles(call: ClientCall): Promise<void> {
   const place = parsePlace(call.operand(0), call.get("drive"));
   const isWanted = wantedBy(call);
-  using view = new TransferProgress(call.env);
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
+  using session = await Session.open(call);
+  const { drives } = session;
   const found = filesIn(drives, place, isWanted);
   const { drive } = place;
   let count = 0;
   for await (const file of call.has("digest") ? withDigests(drives, drive, found) : found) {
     count++;
-    call.print(view, { drive, ...jsonOf(file) }, `${drive}:${escapeGlob(file.name)}`);
+    session.print({ drive, ...jsonOf(file) }, `${drive}:${escapeGlob(file.name)}`);
   }
-  if (count === 0) await requireDrive(drives, drive);
+  if (count === 0) await drives.require(drive);
 }
 
 async function* filesIn(
@@ -154,20 +150,19 @@ interface Usage {
 
 /** `kvdrive du`: the bytes in each folder of a drive, and in all of it. */
 export async function showUsage(call: ClientCall): Promise<void> {
-  using view = new TransferProgress(call.env);
   const [word] = call.operands;
-  if (word === undefined && call.get("drive") === undefined) return await listDrives(call, view);
+  if (word === undefined && call.get("drive") === undefined) return await listDrives(call);
   const place = parsePlace(word ?? "", call.get("drive"));
   const { drive, glob } = place;
   if (glob.literal === undefined) throw new UsageError("Give a folder, without wildcards");
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
+  using session = await Session.open(call);
+  const { drives } = session;
   const prefix = glob.literal;
   const total = { files: 0, bytes: 0 };
   let folder: Usage & { name: string } | undefined;
   const print = ({ files, bytes, name }: Usage & { name: string }) => {
     const line = `${sizeColumn(bytes)}  ${plural(files, "file")}  ${drive}:${name}`;
-    call.print(view, { drive, name, files, bytes }, line);
+    session.print({ drive, name, files, bytes }, line);
   };
   for await (const { name, size } of drives.listFiles(drive, prefix)) {
     count(total, size);
@@ -197,9 +192,8 @@ export async function showFiles(call: ClientCall): Promise<void> {
   if (selections.some(isFolder)) {
     throw new UsageError("A folder has no metadata: give a file as DRIVE:NAME");
   }
-  using view = new TransferProgress(call.env);
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
+  using session = await Session.open(call);
+  const { drives } = session;
   let printed = 0;
   for (const selection of selections) {
     const source = await RemoteSource.require(drives, selection);
@@ -208,11 +202,11 @@ export async function showFiles(call: ClientCall): Promise<void> {
     }
     for await (const file of filesOf(drives, source)) {
       const facts = { drive: source.drive, ...jsonOf(file) };
-      if (call.has("json")) call.print(view, facts);
+      if (call.has("json")) session.print(facts);
       else {
-        if (printed++ > 0) call.print(view, {}, "");
+        if (printed++ > 0) session.print({}, "");
         for (const [fact, value] of Object.entries(facts)) {
-          call.print(view, {}, `${`${fact}:`.padEnd(14)}${value}`);
+          session.print({}, `${`${fact}:`.padEnd(14)}${value}`);
         }
       }
     }

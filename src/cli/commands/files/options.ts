@@ -1,7 +1,7 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 
 /** The default of `--concurrency`: small files and parts of 10 MB, which are in memory while they are sent. */
-export const DEFAULT_CONCURRENCY = "4";
+export const DEFAULT_CONCURRENCY = 4;
 
 /** Options that choose files. */
 export const FILTER_OPTIONS: readonly OptionSpec[] = [
@@ -27,7 +27,7 @@ export const TRANSFER_OPTIONS: readonly OptionSpec[] = [
     name: "concurrency",
     value: "COUNT",
     help: "files, or parts of 10 MB, in transfer at once",
-    default: DEFAULT_CONCURRENCY,
+    default: `${DEFAULT_CONCURRENCY}`,
   },
   {
     name: "bandwidth",

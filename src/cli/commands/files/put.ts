@@ -1,8 +1,8 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { ClientError, FileExists, isFatal } from "../../../client/errors.ts";
+import { ClientError, FileExists } from "../../../client/errors.ts";
 import { fileSource, type Source } from "../../../client/local_files.ts";
-import { forEachConcurrent } from "../../../client/transfers.ts";
+import { forEachConcurrent, type OnBytes } from "../../../client/transfers.ts";
 import { upload } from "../../../client/upload.ts";
 import type { UploadStates } from "../../../client/upload_states.ts";
 import { Semaphore } from "../../../rules/concurrency.ts";
@@ -100,23 +100,17 @@ class SendRun {
     const { name, problem, hasFailed = false } = candidate;
     const { drive } = this.#job.target;
     const { report } = this.#transfer;
-    report.begin(drive, name);
-    let counted = 0;
-    try {
-      if (problem !== undefined && !hasFailed) return this.#transfer.leaveOut(drive, name, problem);
-      if (problem !== undefined) return this.#transfer.fail(drive, name, problem);
+    await report.attempt(drive, name, async (onBytes) => {
+      if (problem !== undefined && !hasFailed) return report.leaveOut(drive, name, problem);
+      if (problem !== undefined) throw new ClientError(problem);
       if (candidate.kind === "folder") return await this.#makeFolder(candidate);
-      await this.#sendFile(candidate, (count) => {
-        counted += count;
-        report.progress(count);
-      });
-    } catch (error) {
-      if (isFatal(error)) throw error;
-      report.progress(-counted);
-      const isSkipped = error instanceof FileExists && this.#job.existing === "skip";
-      if (isSkipped) this.#transfer.skip(drive, name, "it exists");
-      else this.#transfer.fail(drive, name, error);
-    }
+      try {
+        await this.#sendFile(candidate, onBytes);
+      } catch (error) {
+        if (!(error instanceof FileExists && this.#job.existing === "skip")) throw error;
+        report.skip(drive, name, "it exists");
+      }
+    });
   }
 
   /** Removes the folders that moving has left empty. */
@@ -128,9 +122,9 @@ class SendRun {
     }
   }
 
-  async #sendFile(candidate: Candidate, onBytes: (count: number) => void): Promise<void> {
+  async #sendFile(candidate: Candidate, onBytes: OnBytes): Promise<void> {
     const { path, name } = candidate;
-    const { call, view, drives, report, isDryRun } = this.#transfer;
+    const { call, drives, report, isDryRun } = this.#transfer;
     const { target: { drive }, existing, isMove } = this.#job;
     const isFromPipe = candidate.kind === "pipe";
     if (isDryRun) {
@@ -148,7 +142,7 @@ class SendRun {
     });
     if (isMove) await this.#removeSource(candidate, source);
     report.add(size);
-    if (call.has("json")) call.print(view, { source: path, drive, name, size, resumed });
+    this.#transfer.print({ source: path, drive, name, size, resumed });
   }
 
   async #plan(path: string, name: string, size: number | undefined): Promise<void> {
@@ -160,7 +154,7 @@ class SendRun {
     report.add(size ?? 0);
     const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;
     const json = { source: path, drive, name, ...(size === undefined ? {} : { size }) };
-    this.#transfer.print(json, `Would send ${path} to ${drive}:${name}${bytes}`);
+    this.#transfer.printFile(json, `Would send ${path} to ${drive}:${name}${bytes}`);
   }
 
   async #makeFolder(candidate: Candidate): Promise<void> {
@@ -170,7 +164,7 @@ class SendRun {
     if (!isDryRun) await drives.createFolder(drive, name);
     report.addFolder();
     if (isMove) this.#addFoldersOf({ ...candidate, path: join(path, "-") });
-    if (isDryRun) this.#transfer.print({ drive, name }, `Would create ${drive}:${name}`);
+    if (isDryRun) this.#transfer.printFile({ drive, name }, `Would create ${drive}:${name}`);
   }
 
   /** Deletes a file that is in the drive now. One that has changed since stays. */

@@ -1,5 +1,4 @@
 import type { RemoteChanges } from "../../../client/sync/remote_changes.ts";
-import type { RemoteDrives } from "../../../client/remote_drives.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { confirm, requireTerminal } from "../../terminal/prompt.ts";
@@ -112,12 +111,12 @@ class RemoveRun {
   }
 
   async #removeFiles(drive: string, names: readonly string[]): Promise<number> {
-    const { view, call, drives, isDryRun } = this.transfer;
-    const failed = isDryRun ? new Set() : new Set(await removeAll(drives, drive, names));
+    const { view, drives, isDryRun } = this.transfer;
+    const failed = isDryRun ? new Set() : new Set(await drives.remove(drive, names));
     for (const name of names) {
       if (failed.has(name)) view.printNotice(`The server could not delete ${drive}:${name}`);
-      else if (isDryRun || call.has("json")) {
-        this.transfer.print({ drive, name, deleted: !isDryRun }, `Would delete ${drive}:${name}`);
+      else {
+        this.transfer.printFile({ drive, name, deleted: !isDryRun }, `Would delete ${drive}:${name}`);
       }
     }
     return failed.size;
@@ -128,12 +127,4 @@ class RemoveRun {
     if (this.transfer.isDryRun) return;
     for (const name of folders) await changes.deleteFolder(drive, name);
   }
-}
-
-async function removeAll(
-  drives: RemoteDrives,
-  drive: string,
-  names: readonly string[],
-): Promise<string[]> {
-  return names.length === 0 ? [] : await drives.remove(drive, names);
 }

@@ -58,7 +58,6 @@ function placeOf(text: string): string | RemoteFolder {
 }
 
 class SyncRun {
-
   constructor(
     private readonly transfer: TransferCall,
     private readonly ends: Ends,
@@ -82,7 +81,7 @@ class SyncRun {
 
   /** Synchronises as a part of watching, which prints what was done, if anything. */
   async pass(): Promise<void> {
-    const report = new TransferReport(this.transfer.view.events);
+    const report = this.transfer.newReport();
     const result = await this.#synchronize(report);
     if (report.done + report.folders + result.deleted > 0) {
       this.transfer.printSummary(this.#summaryOf(report, result));
@@ -129,7 +128,7 @@ class SyncRun {
     const verb = { sent: "transfer", created: "create", deleted: "delete" }[kind];
     const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;
     const line = `Would ${verb} ${drive}:${name}${bytes}`;
-    this.transfer.print(
+    this.transfer.printFile(
       { drive, name, change: kind, ...(size === undefined ? {} : { size }) },
       line,
     );

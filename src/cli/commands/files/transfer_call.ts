@@ -1,13 +1,10 @@
 import { RemoteChanges } from "../../../client/sync/remote_changes.ts";
-import type { RemoteDrives } from "../../../client/remote_drives.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import { NameFilter } from "../../../rules/transfer/globs.ts";
-import { parseValue } from "../../options/arguments.ts";
 import type { ValueType } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
-import { TransferProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import { type ClientCall, Session } from "../client_call.ts";
 import { DEFAULT_CONCURRENCY } from "./options.ts";
 
 /** The most files in transfer at once: each may hold 10 MB. */
@@ -22,98 +19,57 @@ const CONCURRENCY: ValueType<number> = {
 };
 
 /** The call of a command that transfers files: its settings, its connection and its report. */
-export class TransferCall implements Disposable {
-  readonly call: ClientCall;
-  readonly view: TransferProgress;
-  readonly drives: RemoteDrives;
+export class TransferCall extends Session {
   readonly changes: RemoteChanges;
   readonly report: TransferReport;
-  readonly filter: NameFilter;
-  readonly concurrency: number;
   readonly isDryRun: boolean;
-  readonly #connection: Disposable;
 
   private constructor(
-    call: ClientCall,
-    view: TransferProgress,
-    { drives, changes, connection }: {
-      drives: RemoteDrives;
-      changes: RemoteChanges;
-      connection: Disposable;
-    },
-    { filter, concurrency }: { filter: NameFilter; concurrency: number },
+    { call, view, connection }: Session,
+    readonly filter: NameFilter,
+    readonly concurrency: number,
   ) {
-    this.call = call;
-    this.view = view;
-    this.drives = drives;
-    this.changes = changes;
-    this.#connection = connection;
-    this.report = new TransferReport(view.events);
-    this.filter = filter;
-    this.concurrency = concurrency;
+    super(call, view, connection);
+    this.changes = new RemoteChanges(connection);
     this.isDryRun = call.has("dry-run");
+    this.report = this.newReport();
   }
 
   /** Connects to the server. @throws {UsageError} if an option is invalid. */
-  static async open(call: ClientCall): Promise<TransferCall> {
-    const text = call.get("concurrency") ?? DEFAULT_CONCURRENCY;
-    const concurrency = parseValue({ text, source: "--concurrency" }, CONCURRENCY);
+  static override async open(call: ClientCall): Promise<TransferCall> {
+    const concurrency = call.parsed("concurrency", CONCURRENCY) ?? DEFAULT_CONCURRENCY;
     const filter = filterOf(call);
-    const view = new TransferProgress(call.env);
-    try {
-      const { connection, drives } = await call.connect(view);
-      const changes = new RemoteChanges(connection);
-      const remote = { drives, changes, connection };
-      return new TransferCall(call, view, remote, { filter, concurrency });
-    } catch (error) {
-      view[Symbol.dispose]();
-      throw error;
-    }
+    return new TransferCall(await Session.open(call), filter, concurrency);
+  }
+
+  /** Returns a report that shows its remarks, with `--json` as results. */
+  newReport(): TransferReport {
+    const { events } = this.view;
+    return new TransferReport({
+      ...events,
+      onRemark: (kind, remark) => {
+        events.onRemark(kind, remark);
+        const { drive, name, reason } = remark;
+        this.print({ drive, name, [kind]: reason });
+      },
+    });
   }
 
   /** Prints the result for one file: a line of JSON, or in a dry run of text. */
-  print(json: Record<string, unknown>, line: string): void {
-    const shown = this.isDryRun ? { ...json, dry_run: true } : json;
-    this.call.print(this.view, shown, this.isDryRun ? line : undefined);
+  printFile(json: Record<string, unknown>, line: string | undefined): void {
+    this.print(this.isDryRun ? { ...json, dry_run: true } : json, this.isDryRun ? line : undefined);
   }
 
   /** Prints the last line of text. */
   printSummary(line: string): void {
     this.view.bar.clear();
-    if (!this.call.has("json")) this.call.print(this.view, {}, line);
-  }
-
-  /** Skips a file as the user wants it. */
-  skip(drive: string, name: string, reason: string): void {
-    this.report.skip(drive, name, reason);
-    this.#printSkipped(drive, name, reason);
-  }
-
-  /** Skips a file that cannot be transferred, such as a link. */
-  leaveOut(drive: string, name: string, reason: string): void {
-    this.report.leaveOut(drive, name, reason);
-    this.#printSkipped(drive, name, reason);
-  }
-
-  #printSkipped(drive: string, name: string, reason: string): void {
-    if (this.call.has("json")) this.call.print(this.view, { drive, name, skipped: reason });
-  }
-
-  fail(drive: string, name: string, error: unknown): void {
-    this.report.fail(drive, name, error);
-    const failed = error instanceof Error ? error.message : String(error);
-    if (this.call.has("json")) this.call.print(this.view, { drive, name, failed });
+    if (!this.call.has("json")) this.print({}, line);
   }
 
   /** @throws {CommandError} unless all was transferred that was to be. @param verb What could not be done: "send". */
   requireSuccess(verb: string): void {
     const problem = problemOf(this.report, verb);
     if (problem !== undefined) throw new CommandError(problem);
-  }
-
-  [Symbol.dispose](): void {
-    this.view[Symbol.dispose]();
-    this.#connection[Symbol.dispose]();
   }
 }
 

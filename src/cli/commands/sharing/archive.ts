@@ -6,19 +6,16 @@ import { writeAll } from "../../../client/local_files.ts";
 import { RemoteSharing } from "../../../client/sharing.ts";
 import { LOCAL_FILE_SYSTEM, safeSegment } from "../../../rules/archive/local_paths.ts";
 import { formatBytes } from "../../../rules/units.ts";
-import { CommandError, outputFailure, printError, UsageError } from "../../terminal/output.ts";
+import { CommandError, UsageError, writeOut } from "../../terminal/output.ts";
 import { onExitSignal } from "../../terminal/progress.ts";
 import { TransferProgress } from "../../terminal/task_progress.ts";
-import { connect } from "../connect.ts";
+import { type ClientCall, Session } from "../client_call.ts";
+import { PIPE } from "../files/local_source.ts";
 import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
-import type { ServerCall } from "../server_call.ts";
-
-/** The operand that stands for standard output. */
-const PIPE = "-";
 
 /** `kvdrive archive`: the archive appears under its name when it is complete. */
-export async function fetchArchive(call: ServerCall): Promise<void> {
-  const places = call.args.operands.map((word) => parseDrivePath(word, call.get("drive")));
+export async function fetchArchive(call: ClientCall): Promise<void> {
+  const places = call.operands.map((word) => parseDrivePath(word, call.get("drive")));
   const [{ drive } = { drive: "" }] = places;
   if (places.some((place) => place.drive !== drive)) {
     throw new UsageError("An archive has files of one drive: give names of the same drive");
@@ -27,19 +24,20 @@ export async function fetchArchive(call: ServerCall): Promise<void> {
   if (target === PIPE && Deno.stdout.isTerminal()) {
     throw new UsageError("An archive cannot be shown: give a file with --output, or redirect it");
   }
-  using view = new TransferProgress(call.env, "run the same command to begin again");
-  using connection = await connect(call.args, call.env, {
-    printNotice: (sentence) => view.printNotice(sentence),
-    printLine: (line) => view.bar.printAbove(() => printError(line)),
-  });
-  void connection.project;
-  const fetched = new RemoteSharing(connection).archive(drive, selectionOf(places));
+  const view = new TransferProgress(call.env, "run the same command to begin again");
+  using session = await Session.open(call, view);
+  const fetched = new RemoteSharing(session.connection).archive(drive, selectionOf(places));
   const { onFile, onBytes } = view.events;
   onFile(drive, target === PIPE ? `${drive}.zip` : basename(target));
-  if (target === PIPE) return await copyOut(fetched, onBytes);
+  if (target === PIPE) {
+    for await (const some of fetched) {
+      await writeOut(some);
+      onBytes(some.byteLength);
+    }
+    return;
+  }
   const size = await save(fetched, target, call.has("force"), onBytes);
-  view.bar.clear();
-  call.print({ file: target, size }, [`${target} (${formatBytes(size)})`]);
+  session.print({ file: target, size }, `${target} (${formatBytes(size)})`);
 }
 
 function selectionOf(places: readonly DrivePath[]): { names: string[]; prefixes: string[] } {
@@ -47,20 +45,6 @@ function selectionOf(places: readonly DrivePath[]): { names: string[]; prefixes:
     names: places.filter((place) => !isFolder(place)).map(({ name }) => name),
     prefixes: places.filter(isFolder).map(({ name }) => name),
   };
-}
-
-async function copyOut(
-  bytes: AsyncIterable<Uint8Array>,
-  onBytes: (count: number) => void,
-): Promise<void> {
-  for await (const some of bytes) {
-    try {
-      await writeAll(Deno.stdout, some);
-    } catch (error) {
-      throw outputFailure(error);
-    }
-    onBytes(some.byteLength);
-  }
 }
 
 /** Writes the archive to a hidden file, which then gets its name. Returns its size. */

@@ -1,5 +1,4 @@
 import { Administration } from "../../../client/administration.ts";
-import { requireDrive } from "../../../client/drives.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { plural } from "../../terminal/text.ts";
@@ -25,7 +24,7 @@ export async function deleteDrive(call: ServerCall): Promise<void> {
   requireDriveName(drive);
   await call.withConnection(async (connection) => {
     const { project } = connection;
-    const { files, bytes } = await requireDrive(new RemoteDrives(connection), drive);
+    const { files, bytes } = await new RemoteDrives(connection).require(drive);
     const content = files === null
       ? "all its files"
       : `its ${plural(files, "file")} (${formatBytes(bytes ?? 0)})`;

@@ -1,11 +1,11 @@
 import { Refused } from "../../../client/errors.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
-import { type Link, type NewLink, RemoteSharing } from "../../../client/sharing.ts";
+import { type NewLink, RemoteSharing } from "../../../client/sharing.ts";
 import { LIFE, type ValueType } from "../../options/value_types.ts";
 import { printNotice, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
 import { plural } from "../../terminal/text.ts";
-import { type DrivePath, isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
+import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
 import type { ServerCall } from "../server_call.ts";
 import { findEach } from "./targets.ts";
 
@@ -51,15 +51,7 @@ async function mayExist(drives: RemoteDrives, { drive, name }: DrivePath): Promi
 
 export async function listLinks(call: ServerCall): Promise<void> {
   const [drive] = call.args.operands;
-  if (drive !== undefined) requireDriveName(drive);
-  const links = await call.withConnection(async (connection) => {
-    const sharing = new RemoteSharing(connection);
-    const found: (Link & { drive_name: string })[] = [];
-    for (const drive_name of await call.drivesOf(connection, drive)) {
-      for await (const link of sharing.listLinks(drive_name)) found.push({ drive_name, ...link });
-    }
-    return found;
-  });
+  const links = await call.listIn(drive, (sharing, drive) => sharing.listLinks(drive));
   const rows = links.map(({ id, drive_name, name, prefix, expires, ...link }) => [
     id,
     `${drive_name}:${name ?? prefix ?? ""}`,

@@ -1,6 +1,6 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
-import { DRIVE_OPTION, serverCommand } from "../client_command.ts";
+import { clientCommand, DRIVE_OPTION, serverCommand } from "../client_command.ts";
 
 const DRIVE_OF_IDS: OptionSpec = {
   ...DRIVE_OPTION,
@@ -111,7 +111,7 @@ export const driveCommands: readonly Command[] = [
     examples: [["kvdrive drive delete photos", "Delete it, after a question"]],
     load: async () => (await import("./drives.ts")).deleteDrive,
   }),
-  serverCommand({
+  clientCommand({
     name: "archive",
     operands: ["DRIVE:[NAME|FOLDER/]..."],
     options: [

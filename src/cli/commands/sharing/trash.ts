@@ -12,18 +12,8 @@ export async function listTrash(call: ServerCall): Promise<void> {
   const [word] = call.args.operands;
   const at = word?.indexOf(":") ?? -1;
   const drive = at === -1 ? word : word?.slice(0, at);
-  if (drive !== undefined) requireDriveName(drive);
   const prefix = at === -1 ? "" : word?.slice(at + 1) ?? "";
-  const items = await call.withConnection(async (connection) => {
-    const sharing = new RemoteSharing(connection);
-    const found: (TrashItem & { drive_name: string })[] = [];
-    for (const drive_name of await call.drivesOf(connection, drive)) {
-      for await (const item of sharing.listTrash(drive_name, prefix)) {
-        found.push({ drive_name, ...item });
-      }
-    }
-    return found;
-  });
+  const items = await call.listIn(drive, (sharing, drive) => sharing.listTrash(drive, prefix));
   const rows = items.map(({ id, drive_name, name, size, deleted, expires, reason }) => [
     id,
     `${drive_name}:${name}`,

@@ -1,20 +1,12 @@
 import { type OpenUpload, RemoteSharing } from "../../../client/sharing.ts";
 import { plural } from "../../terminal/text.ts";
-import { parseDrivePath, requireDriveName } from "../drive_path.ts";
+import { parseDrivePath } from "../drive_path.ts";
 import type { ServerCall } from "../server_call.ts";
 import { findEach } from "./targets.ts";
 
 export async function listUploads(call: ServerCall): Promise<void> {
   const [drive] = call.args.operands;
-  if (drive !== undefined) requireDriveName(drive);
-  const uploads = await call.withConnection(async (connection) => {
-    const sharing = new RemoteSharing(connection);
-    const found: (OpenUpload & { drive_name: string })[] = [];
-    for (const drive_name of await call.drivesOf(connection, drive)) {
-      for await (const one of sharing.listUploads(drive_name)) found.push({ drive_name, ...one });
-    }
-    return found;
-  });
+  const uploads = await call.listIn(drive, (sharing, drive) => sharing.listUploads(drive));
   const rows = uploads.map(({ upload_id, drive_name, name, created, expires }) => [
     upload_id,
     `${drive_name}:${name}`,
