@@ -58,7 +58,9 @@ export function print(text: string): void {
 /** Writes bytes to standard output as they are, with the errors of `print`. */
 export async function writeOut(bytes: Uint8Array): Promise<void> {
   try {
-    for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await Deno.stdout.write(rest));
+    for (let rest = bytes; rest.byteLength > 0;) {
+      rest = rest.subarray(await Deno.stdout.write(rest));
+    }
   } catch (error) {
     throw outputFailure(error);
   }

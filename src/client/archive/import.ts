@@ -84,7 +84,9 @@ export async function importDrives(
     if (problem !== undefined) return report.skip(place.drive, place.name, problem);
     await report.attempt(place.drive, place.name, async (onBytes) => {
       if (!("isEmpty" in file)) {
-        return await new FileImport(drives, file, place, { ...options, slots }, report).run(onBytes);
+        return await new FileImport(drives, file, place, { ...options, slots }, report).run(
+          onBytes,
+        );
       }
       await drives.createFolder(place.drive, place.name);
       report.addFolder();

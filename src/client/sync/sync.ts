@@ -184,12 +184,10 @@ class Sync {
     const { drive } = this.sides.place;
     const { name } = source;
     this.report.begin(drive, this.#shown(name));
-    const size = this.options.isDryRun
-      ? source.size
-      : await counting(
-        (count) => this.report.progress(count),
-        (onBytes) => this.sides.send(source, target, onBytes),
-      );
+    const size = this.options.isDryRun ? source.size : await counting(
+      (count) => this.report.progress(count),
+      (onBytes) => this.sides.send(source, target, onBytes),
+    );
     if (size === undefined) return this.#skip(name, "it was deleted meanwhile");
     this.report.add(size);
     this.options.onChange?.({ kind: "sent", name: this.#shown(name), size });

@@ -116,7 +116,10 @@ class RemoveRun {
     for (const name of names) {
       if (failed.has(name)) view.printNotice(`The server could not delete ${drive}:${name}`);
       else {
-        this.transfer.printFile({ drive, name, deleted: !isDryRun }, `Would delete ${drive}:${name}`);
+        this.transfer.printFile(
+          { drive, name, deleted: !isDryRun },
+          `Would delete ${drive}:${name}`,
+        );
       }
     }
     return failed.size;
