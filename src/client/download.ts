@@ -35,12 +35,14 @@ export async function copyVersion(
     const content = await drives.read(drive, file, at, end);
     sha256 = content.sha256 ?? sha256;
     for await (const bytes of content.bytes) {
+      if (at + bytes.byteLength > end) {
+        throw new FileChanged("The file is longer than the server said");
+      }
       await take(bytes);
       at += bytes.byteLength;
       onProgress();
     }
     if (at < end) throw new TemporaryFailure("The download ended early");
-    if (at > end) throw new FileChanged("The file is longer than the server said");
   });
   return sha256;
 }
