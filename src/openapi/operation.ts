@@ -10,6 +10,7 @@ import {
 } from "./responses.ts";
 import {
   type Body,
+  BYTES,
   errorResponse,
   header,
   type Json,
@@ -196,6 +197,6 @@ export function bytesBody(description: string): Body {
   return {
     description,
     required: false,
-    content: { "application/octet-stream": {}, "*/*": {} },
+    content: { "application/octet-stream": BYTES, "*/*": BYTES },
   };
 }

@@ -45,6 +45,9 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: Json }>>;
 }
 
+/** Any bytes. Generators of clients need a schema for them. */
+export const BYTES: MediaType = { schema: { type: "string", format: "binary" } };
+
 /** Bodies by content type. */
 export type Content = Readonly<Record<string, MediaType>>;
 

@@ -18,6 +18,11 @@ const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_FILE_NAME * 6 + 8) + 1024;
 
 const names = { maxItems: MAX_DELETE_NAMES, uniqueItems: true };
 
+const deleted = listOf({ type: "string" }, {
+  ...names,
+  description: "In the order of the request, including names that did not exist.",
+});
+
 /** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
 export const deleteFiles = driveEndpoint({
   id: "deleteFiles",
@@ -54,19 +59,21 @@ export const deleteFiles = driveEndpoint({
       }),
       examples: [{ names: ["pets/cat.jpg", "old.txt"] }],
     },
-    Deletion: closed({
-      deleted: listOf({ type: "string" }, {
+    Deletion: { oneOf: [schema("DeletedNames"), schema("DeletedNamesWithReasons")] },
+    DeletedNames: closed({
+      deleted,
+      failed: listOf({ type: "string" }, {
         ...names,
-        description: "In the order of the request, including names that did not exist.",
+        description: "Existing files that could not be deleted.",
       }),
+    }),
+    DeletedNamesWithReasons: closed({
+      deleted,
       failed: {
+        type: "object",
+        additionalProperties: { type: "string" },
         description:
-          "Existing files that could not be deleted: their names, or with the server's setting " +
-          "`--failed-reasons` an object of name and reason.",
-        oneOf: [
-          listOf({ type: "string" }, names),
-          { type: "object", additionalProperties: { type: "string" } },
-        ],
+          "Existing files that could not be deleted and why, with the server's setting `--failed-reasons`.",
       },
     }),
   },

@@ -10,7 +10,7 @@ import { errors } from "../../http/http_error.ts";
 import { ResponseHeaders } from "../../http/responses/http_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";
-import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
+import { BYTES, header, type HeaderObjects, parameter } from "../../openapi/types.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
@@ -27,7 +27,7 @@ const fileHeaders: HeaderObjects = {
   "X-Content-Type-Options": header("NoSniff"),
   [MTIME]: header("Mtime"),
 };
-const bytes = { "*/*": {} };
+const bytes = { "*/*": BYTES };
 
 /** `GET /files/download`: the bytes of a file, or a range of them. */
 export const downloadFile = driveEndpoint(

@@ -5,7 +5,7 @@ import { forOwner, noCredentials, TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
 import { jsonResponse, plainResponse } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
-import { header, parameter, schema } from "../../openapi/types.ts";
+import { BYTES, header, parameter, schema } from "../../openapi/types.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import {
   driveNameProblem,
@@ -74,7 +74,7 @@ export const createDownload: Endpoint = {
   handle: create,
 };
 
-const bytes = { "*/*": {} };
+const bytes = { "*/*": BYTES };
 
 /** `GET /dashboard/download/{ticket}`: a file of a ticket, or all of them as a ZIP. */
 export const openDownload: Endpoint = {

@@ -62,7 +62,7 @@ export const signIn: Endpoint = {
       "session has the present rights of that key or token, and ends with it, or 30 days after its last use.",
     body: jsonBody("The key, token or code.", schema("SignInRequest")),
     success: {
-      200: jsonResponse("The session.", "NewSession", {
+      200: jsonResponse("The session.", "StartedSession", {
         headers: { ...sessionHeaders, "Set-Cookie": header("SessionCookie") },
       }),
     },
@@ -74,7 +74,7 @@ export const signIn: Endpoint = {
     },
     schemas: {
       SignInRequest: closed({ secret: { type: "string", minLength: 1 } }),
-      NewSession: closed({ session: schema("Session") }),
+      StartedSession: closed({ session: schema("Session") }),
     },
   },
   access,

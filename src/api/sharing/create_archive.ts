@@ -4,7 +4,7 @@ import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
 import { plainResponse } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
-import { header, parameter, schema } from "../../openapi/types.ts";
+import { BYTES, header, parameter, schema } from "../../openapi/types.ts";
 import { fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
@@ -43,7 +43,7 @@ export const createArchive = driveEndpoint(
           "Content-Disposition": header("Attachment"),
           "X-Content-Type-Options": header("NoSniff"),
         },
-        { "application/zip": {} },
+        { "application/zip": BYTES },
       ),
     },
     failures: {

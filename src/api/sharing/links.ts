@@ -47,7 +47,7 @@ export const createLink = driveEndpoint({
     "A link opens a file, or all files whose names start with a prefix, to everyone who has its address. " +
     "They need not exist yet: a link serves the version that a name has at that moment. " +
     `A project may have ${MAX_LINKS} links.`,
-  body: jsonBody("What the link leads to, and its limits.", schema("NewLink"), {
+  body: jsonBody("What the link leads to, and its limits.", schema("LinkRequest"), {
     example: { name: "pets/cat.jpg", expires_in: 604_800 },
   }),
   success: {
@@ -73,7 +73,7 @@ export const createLink = driveEndpoint({
     StorageFull: "The disk is full: nothing was changed.",
   },
   schemas: {
-    NewLink: {
+    LinkRequest: {
       type: "object",
       properties: {
         ...target,

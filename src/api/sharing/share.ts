@@ -5,7 +5,7 @@ import { Query } from "../../http/request_target.ts";
 import { noCredentials, TAGS } from "../../openapi/info.ts";
 import type { Access } from "../../openapi/operation.ts";
 import { plainResponse } from "../../openapi/responses.ts";
-import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
+import { BYTES, header, type HeaderObjects, parameter } from "../../openapi/types.ts";
 import { fileNameProblem } from "../../rules/names.ts";
 import { KIB } from "../../rules/units.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
@@ -44,7 +44,7 @@ export const fileHeaders: HeaderObjects = {
   "Last-Modified": header("SharedModified"),
   "Repr-Digest": header("ReprDigest"),
 };
-const bytes = { "*/*": {} };
+const bytes = { "*/*": BYTES };
 
 const NOT_FOUND =
   "There is no such link, it has expired, was revoked or is used up, or its file is gone: the response does not tell which.";
