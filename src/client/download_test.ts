@@ -1,15 +1,16 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { join } from "@std/path/join";
 import { download } from "./download.ts";
-import type { Drives, FileInfo } from "./drives.ts";
+import type { FileInfo } from "./drives.ts";
 import { FileChanged } from "./errors.ts";
+import type { RemoteDrives } from "./remote_drives.ts";
 import { Retrier } from "./retrier.ts";
 
 const FILE: FileInfo = { name: "a", size: 250_000, type: "text/plain", etag: "1", modified: 0 };
 const PIECE = new Uint8Array(100_000).fill(1);
 
 /** A server that sends pieces of a file without end. */
-function endless(onPiece: () => void): { drives: Drives; isStopped: () => boolean } {
+function endless(onPiece: () => void): { drives: RemoteDrives; isStopped: () => boolean } {
   let isStopped = false;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     try {
@@ -25,7 +26,7 @@ function endless(onPiece: () => void): { drives: Drives; isStopped: () => boolea
     identity: "test",
     retrier: new Retrier({ retryFor: 0 }),
     read: () => Promise.resolve({ bytes: pieces(), sha256: undefined }),
-  } as unknown as Drives;
+  } as unknown as RemoteDrives;
   return { drives, isStopped: () => isStopped };
 }
 
