@@ -11,13 +11,12 @@ import { printable, printableJson } from "../terminal/text.ts";
 
 /** The call of a command: its arguments and its output. */
 export class CommandCall {
-  readonly args: Arguments;
-  readonly env: Environment;
-
   /** @throws {UsageError} if it has to ask for confirmation, and there is no terminal. */
-  constructor(args: Arguments, env: Environment, { asks = false }: { asks?: boolean } = {}) {
-    this.args = args;
-    this.env = env;
+  constructor(
+    readonly args: Arguments,
+    readonly env: Environment,
+    { asks = false }: { asks?: boolean } = {},
+  ) {
     if (asks && !args.has("yes")) requireTerminal(args.usage);
   }
 

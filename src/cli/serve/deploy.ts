@@ -137,27 +137,16 @@ function remoteStoreOf(env: Environment, { kv }: ServeOptions): RemoteStore | un
 
 /** Opens the store on the first request, and retries after failures: at most once a second. */
 class StoreOpener {
-  readonly #place: RemoteStore | undefined;
-  readonly #options: ServeOptions;
-  readonly #s3SecretKey: S3SecretKey;
-  readonly #observation: Observation;
-  readonly #makeApp: (store: Store) => Promise<Handler>;
   #opened: Promise<{ store: Store; app: Handler }> | undefined;
   #failure: { error: HttpError; until: number } | undefined;
 
   constructor(
-    place: RemoteStore | undefined,
-    options: ServeOptions,
-    s3SecretKey: S3SecretKey,
-    observation: Observation,
-    makeApp: (store: Store) => Promise<Handler>,
-  ) {
-    this.#place = place;
-    this.#options = options;
-    this.#s3SecretKey = s3SecretKey;
-    this.#observation = observation;
-    this.#makeApp = makeApp;
-  }
+    private readonly place: RemoteStore | undefined,
+    private readonly options: ServeOptions,
+    private readonly s3SecretKey: S3SecretKey,
+    private readonly observation: Observation,
+    private readonly makeApp: (store: Store) => Promise<Handler>,
+  ) {}
 
   /** Returns the store and the application. @throws {HttpError} if the store cannot be opened. */
   async opened(): Promise<{ store: Store; app: Handler }> {
@@ -177,15 +166,15 @@ class StoreOpener {
   async #open(): Promise<{ store: Store; app: Handler }> {
     let store: Store | undefined;
     try {
-      if (this.#place === undefined) throw errors.databaseMissing();
-      const { onError, onNotice, store: meter } = this.#observation;
+      if (this.place === undefined) throw errors.databaseMissing();
+      const { onError, onNotice, store: meter } = this.observation;
       const convert = converter(onNotice);
-      const database = await openRemoteDatabase({ ...this.#place, convert });
-      const { uploadTtl, maxOpenUploads } = this.#options;
-      const memory = createMemoryBudget(this.#options);
+      const database = await openRemoteDatabase({ ...this.place, convert });
+      const { uploadTtl, maxOpenUploads } = this.options;
+      const memory = createMemoryBudget(this.options);
       const limits = { uploadTtl, maxOpenUploads, memory };
-      store = new Store(database, { ...limits, s3SecretKey: this.#s3SecretKey, meter, onError });
-      const app = await this.#makeApp(store);
+      store = new Store(database, { ...limits, s3SecretKey: this.s3SecretKey, meter, onError });
+      const app = await this.makeApp(store);
       store.sweeper.start();
       return { store, app };
     } catch (error) {
@@ -196,7 +185,7 @@ class StoreOpener {
 
   #fail(cause: unknown): HttpError {
     const error = refusalOf(cause);
-    if (error.cause !== undefined) this.#observation.onError(error.cause);
+    if (error.cause !== undefined) this.observation.onError(error.cause);
     this.#failure = { error, until: performance.now() + DEPLOY_REOPEN_PAUSE };
     this.#opened = undefined;
     return error;

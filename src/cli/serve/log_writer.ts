@@ -25,8 +25,6 @@ export interface LogTarget {
 export class LogWriter {
   /** The number of dropped lines. */
   dropped = 0;
-  readonly #target: LogTarget;
-  readonly #droppedLine: (count: number) => string;
   #queue = "";
   #queued = 0;
   #unreported = 0;
@@ -35,10 +33,10 @@ export class LogWriter {
   #isOpen = false;
 
   /** @param droppedLine Returns the line that reports dropped lines. */
-  constructor(target: LogTarget, droppedLine: (count: number) => string) {
-    this.#target = target;
-    this.#droppedLine = droppedLine;
-  }
+  constructor(
+    private readonly target: LogTarget,
+    private readonly droppedLine: (count: number) => string,
+  ) {}
 
   /** Starts to write. Until then lines wait, so that others can write to the same target. */
   open(): void {
@@ -99,7 +97,7 @@ export class LogWriter {
 
   async #send(bytes: Uint8Array): Promise<void> {
     let rest = bytes;
-    while (rest.byteLength > 0) rest = rest.subarray(await this.#target.write(rest));
+    while (rest.byteLength > 0) rest = rest.subarray(await this.target.write(rest));
   }
 
   #drop(lines: number): void {
@@ -110,7 +108,7 @@ export class LogWriter {
   /** Lines are dropped only while the queue is full, so their place in the log is here. */
   #reportDropped(): void {
     if (this.#unreported === 0) return;
-    this.#queue += this.#droppedLine(this.#unreported);
+    this.#queue += this.droppedLine(this.#unreported);
     this.#unreported = 0;
     this.#queued++;
   }

@@ -42,26 +42,18 @@ const PARTS_FOLDER = ".kvdrive-partial";
  */
 export class FolderTarget implements ExportTarget {
   readonly concurrency = TRANSFERS;
-  readonly #drives: RemoteDrives;
-  readonly #tree: PlainTree;
   readonly #force: boolean;
-  readonly #index: Map<string, IndexEntry>;
   readonly #paths: LocalPaths;
   readonly #obsolete: Set<string>;
-  readonly #file: Deno.FsFile;
 
   private constructor(
-    drives: RemoteDrives,
+    private readonly drives: RemoteDrives,
     { force, system }: FolderOptions,
-    tree: PlainTree,
-    index: Map<string, IndexEntry>,
-    file: Deno.FsFile,
+    private readonly tree: PlainTree,
+    private readonly index: Map<string, IndexEntry>,
+    private readonly file: Deno.FsFile,
   ) {
-    this.#drives = drives;
-    this.#tree = tree;
     this.#force = force;
-    this.#index = index;
-    this.#file = file;
     this.#obsolete = new Set(index.keys());
     this.#paths = new LocalPaths(system);
     for (const { path } of index.values()) this.#paths.reserve(path);
@@ -90,46 +82,46 @@ export class FolderTarget implements ExportTarget {
   async has(drive: string, file: FileInfo): Promise<boolean> {
     const key = fileKey({ drive, name: file.name });
     this.#obsolete.delete(key);
-    const known = this.#index.get(key);
+    const known = this.index.get(key);
     return known?.etag === file.etag && (await this.#stat(known.path))?.size === file.size;
   }
 
   async add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void> {
-    const known = this.#index.get(fileKey({ drive, name: file.name }));
+    const known = this.index.get(fileKey({ drive, name: file.name }));
     const path = known?.path ?? this.#paths.pathFor(`${DRIVES_FOLDER}/${drive}/${file.name}`);
     if (known === undefined && !this.#force) await this.#requireFree(path, file);
-    const target = await this.#tree.makeParent(path).catch((error) => {
+    const target = await this.tree.makeParent(path).catch((error) => {
       throw fileError("create the folder of", path, error);
     });
-    await this.#tree.makeFolder(PARTS_FOLDER);
-    const folder = join(this.#tree.root, PARTS_FOLDER);
-    await download({ drives: this.#drives, drive, file }, target, { folder, onBytes });
+    await this.tree.makeFolder(PARTS_FOLDER);
+    const folder = join(this.tree.root, PARTS_FOLDER);
+    await download({ drives: this.drives, drive, file }, target, { folder, onBytes });
     await this.#note(indexEntry(drive, file, path));
   }
 
   async addFolder(drive: string, name: string): Promise<void> {
     const key = fileKey({ drive, name });
     this.#obsolete.delete(key);
-    const known = this.#index.get(key);
+    const known = this.index.get(key);
     const path = known?.path ?? this.#paths.folderFor(`${DRIVES_FOLDER}/${drive}/${name}`);
-    await this.#tree.makeFolder(path.slice(0, -1)).catch((error) => {
+    await this.tree.makeFolder(path.slice(0, -1)).catch((error) => {
       throw fileError("create the folder", path, error);
     });
     if (known === undefined) await this.#note(folderEntry(drive, name, path));
   }
 
   async finish(): Promise<void> {
-    await this.#file.sync();
-    await Deno.remove(join(this.#tree.root, PARTS_FOLDER), { recursive: true });
+    await this.file.sync();
+    await Deno.remove(join(this.tree.root, PARTS_FOLDER), { recursive: true });
   }
 
   obsolete(drive: string): IndexEntry[] {
-    const obsolete = [...this.#obsolete].flatMap((key) => this.#index.get(key) ?? []);
+    const obsolete = [...this.#obsolete].flatMap((key) => this.index.get(key) ?? []);
     return obsolete.filter((entry) => entry.drive === drive);
   }
 
   [Symbol.dispose](): void {
-    this.#file.close();
+    this.file.close();
   }
 
   /**
@@ -146,7 +138,7 @@ export class FolderTarget implements ExportTarget {
 
   async #stat(path: string): Promise<Deno.FileInfo | undefined> {
     try {
-      return await Deno.lstat(join(this.#tree.root, path));
+      return await Deno.lstat(join(this.tree.root, path));
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw fileError("read", path, error);
@@ -154,9 +146,9 @@ export class FolderTarget implements ExportTarget {
   }
 
   async #note(entry: IndexEntry): Promise<void> {
-    this.#index.set(fileKey(entry), entry);
+    this.index.set(fileKey(entry), entry);
     // One call per line keeps the lines of concurrent downloads apart.
-    await this.#file.write(new TextEncoder().encode(indexLine(entry)));
+    await this.file.write(new TextEncoder().encode(indexLine(entry)));
   }
 }
 

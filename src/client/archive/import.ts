@@ -155,38 +155,26 @@ function mtimeOf({ mtime }: IndexEntry): number | undefined {
 }
 
 class FileImport {
-  readonly #drives: RemoteDrives;
-  readonly #file: ImportFile;
-  readonly #place: Destination;
-  readonly #options: ImportOptions & { slots: Semaphore };
-  readonly #report: TransferReport;
-
   constructor(
-    drives: RemoteDrives,
-    file: ImportFile,
-    place: Destination,
-    options: ImportOptions & { slots: Semaphore },
-    report: TransferReport,
-  ) {
-    this.#drives = drives;
-    this.#file = file;
-    this.#place = place;
-    this.#options = options;
-    this.#report = report;
-  }
+    private readonly drives: RemoteDrives,
+    private readonly file: ImportFile,
+    private readonly place: Destination,
+    private readonly options: ImportOptions & { slots: Semaphore },
+    private readonly report: TransferReport,
+  ) {}
 
   async run(onBytes: (count: number) => void): Promise<void> {
-    const { drive, name } = this.#place;
-    const report = this.#report;
-    const there = await this.#drives.stat(drive, name);
-    if (there !== undefined && await this.#isSame(there)) return report.same(this.#file.size);
-    const target = { drives: this.#drives, drive, name };
+    const { drive, name } = this.place;
+    const report = this.report;
+    const there = await this.drives.stat(drive, name);
+    if (there !== undefined && await this.#isSame(there)) return report.same(this.file.size);
+    const target = { drives: this.drives, drive, name };
     try {
-      const { size } = await upload(target, this.#file.source, {
-        ...this.#options,
-        type: this.#place.type,
+      const { size } = await upload(target, this.file.source, {
+        ...this.options,
+        type: this.place.type,
         mtime: this.#mtime,
-        isNew: !this.#options.force,
+        isNew: !this.options.force,
         remembersVersion: true,
         onBytes,
       });
@@ -199,14 +187,14 @@ class FileImport {
 
   /** The client time of the exported file. A file that is not in the index was not exported from here: it has its own. */
   get #mtime(): number | undefined {
-    const { known } = this.#place;
-    return known === undefined ? this.#file.source.modified : mtimeOf(known);
+    const { known } = this.place;
+    return known === undefined ? this.file.source.modified : mtimeOf(known);
   }
 
   /** Reports whether the drive has this file, as cheaply as possible. */
   async #isSame(there: FileInfo): Promise<boolean> {
-    const { source, size } = this.#file;
-    const { type, known } = this.#place;
+    const { source, size } = this.file;
+    const { type, known } = this.place;
     const exported = known && { modified: Date.parse(known.modified), mtime: mtimeOf(known) };
     if (there.size !== size || there.type !== type) return false;
     if (there.sha256 !== undefined) return await sha256OfStream(source.read()) === there.sha256;
@@ -214,22 +202,22 @@ class FileImport {
     const isUntouched = exported !== undefined && known?.etag === there.etag &&
       source.modified !== undefined && isSameTime(source.modified, copyTime(exported));
     if (isUntouched) return true;
-    const key = stateKey({ drives: this.#drives, ...this.#place }, source, type);
-    if (await this.#options.states.storedVersion(key, source.stamp) === there.etag) return true;
+    const key = stateKey({ drives: this.drives, ...this.place }, source, type);
+    if (await this.options.states.storedVersion(key, source.stamp) === there.etag) return true;
     // Comparing costs a download. With --force, an upload is as good.
-    return !this.#options.force && await this.#hasSameBytes(there);
+    return !this.options.force && await this.#hasSameBytes(there);
   }
 
   async #hasSameBytes(there: FileInfo): Promise<boolean> {
     const hash = createHash("sha256");
-    const { drive } = this.#place;
+    const { drive } = this.place;
     try {
-      const from = { drives: this.#drives, drive, file: there };
+      const from = { drives: this.drives, drive, file: there };
       await copyVersion(from, 0, (bytes) => void hash.update(bytes));
     } catch (error) {
       if (error instanceof FileChanged) return false;
       throw error;
     }
-    return hash.digest("base64") === await sha256OfStream(this.#file.source.read());
+    return hash.digest("base64") === await sha256OfStream(this.file.source.read());
   }
 }

@@ -35,21 +35,18 @@ const JOURNAL_HEADER = new TextEncoder().encode("kvdrive export\n");
 export class ZipTarget implements ExportTarget {
   /** An archive is written sequentially. */
   readonly concurrency = 1;
-  readonly #drives: RemoteDrives;
-  readonly #path: string;
-  readonly #file: Deno.FsFile;
-  readonly #journal: Deno.FsFile;
   readonly #writer: ZipWriter;
   readonly #paths = new LocalPaths("portable");
   /** By drive and name. */
   readonly #files = new Map<string, Journaled>();
   readonly #seen = new Set<string>();
 
-  private constructor(drives: RemoteDrives, path: string, file: Deno.FsFile, journal: Deno.FsFile) {
-    this.#drives = drives;
-    this.#path = path;
-    this.#file = file;
-    this.#journal = journal;
+  private constructor(
+    private readonly drives: RemoteDrives,
+    private readonly path: string,
+    private readonly file: Deno.FsFile,
+    private readonly journal: Deno.FsFile,
+  ) {
     this.#writer = new ZipWriter(file);
   }
 
@@ -125,27 +122,27 @@ export class ZipTarget implements ExportTarget {
       for (const line of lines()) await take(line);
     });
     await this.#writer.finish([...files.map(({ entry }) => entry), index]);
-    await Deno.rename(partOf(this.#path), this.#path);
-    await Deno.remove(journalOf(this.#path));
+    await Deno.rename(partOf(this.path), this.path);
+    await Deno.remove(journalOf(this.path));
   }
 
   [Symbol.dispose](): void {
-    this.#file.close();
-    this.#journal.close();
+    this.file.close();
+    this.journal.close();
   }
 
   async #resume(): Promise<void> {
     const journaled: Journaled[] = [];
     let isHeader = true;
-    for await (const line of linesOf(readFile(journalOf(this.#path)))) {
+    for await (const line of linesOf(readFile(journalOf(this.path)))) {
       const one = isHeader ? undefined : parseJournaled(line);
       if (one !== undefined) journaled.push(one);
       else if (!isHeader) break;
       isHeader = false;
     }
     const sound = await this.#writer.resume(journaled.map(({ entry }) => entry));
-    await writeAll(this.#journal, JOURNAL_HEADER);
-    await this.#journal.truncate(JOURNAL_HEADER.byteLength);
+    await writeAll(this.journal, JOURNAL_HEADER);
+    await this.journal.truncate(JOURNAL_HEADER.byteLength);
     for (const one of journaled.slice(0, sound.length)) {
       this.#paths.reserve(one.index.path);
       await this.#note(one);
@@ -154,7 +151,7 @@ export class ZipTarget implements ExportTarget {
 
   async #note(one: Journaled): Promise<void> {
     this.#files.set(fileKey(one.index), one);
-    await this.#journal.write(new TextEncoder().encode(indexLine(one)));
+    await this.journal.write(new TextEncoder().encode(indexLine(one)));
   }
 
   /** Copies a file's bytes. Files that were uploaded in one request have a digest, which is compared. */
@@ -164,7 +161,7 @@ export class ZipTarget implements ExportTarget {
     take: (bytes: Uint8Array) => Promise<void>,
   ): Promise<void> {
     const hash = file.size > MAX_PAYLOAD ? undefined : createHash("sha256");
-    const sha256 = await copyVersion({ drives: this.#drives, drive, file }, 0, async (bytes) => {
+    const sha256 = await copyVersion({ drives: this.drives, drive, file }, 0, async (bytes) => {
       hash?.update(bytes);
       await take(bytes);
     });

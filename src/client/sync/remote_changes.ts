@@ -1,5 +1,6 @@
 import { type Connection, SENT_ANSWER_TIME } from "../connection.ts";
 import { ClientError, FileExists, Refused } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
 
 /** Files that are copied or moved by one request: the server works on them one after another. */
 const BATCH = 200;
@@ -20,9 +21,7 @@ export interface NamePair {
 }
 
 /** What became of one file: `error` says why it has no new name. */
-export interface Relocated extends NamePair {
-  error?: string;
-}
+export type Relocated<T extends NamePair> = T & { error?: string };
 
 /** Changes in the drives of a project that send no bytes of files. */
 export class RemoteChanges {
@@ -54,24 +53,40 @@ export class RemoteChanges {
   }
 
   /** Copies or moves files, in batches. The failure of one does not keep the others from it. */
-  async *relocateAll(
+  async *relocateAll<T extends NamePair>(
     { kind, drive, toDrive, overwrite }: Relocation,
-    pairs: AsyncIterable<NamePair>,
-  ): AsyncGenerator<Relocated> {
+    pairs: AsyncIterable<T>,
+  ): AsyncGenerator<Relocated<T>> {
     const path = `${this.connection.drivePath(drive)}/files/${kind}`;
     const timeout = SENT_ANSWER_TIME;
-    for await (const items of batchesOf(pairs, BATCH)) {
+    for await (const batch of batchesOf(pairs, BATCH)) {
+      const items = batch.map(({ from, to }) => ({ from, to }));
       const body = JSON.stringify({ items, to_drive: toDrive, overwrite });
       const request = { method: "POST", path, body, timeout };
       const { failed } = await this.connection.requestJson<
         { failed: { name: string; error: string }[] }
       >(request);
       const errors = new Map(failed.map(({ name, error }) => [name, error]));
-      for (const pair of items) {
+      for (const pair of batch) {
         const error = errors.get(pair.from);
         yield { ...pair, ...(error === undefined ? {} : { error }) };
       }
     }
+  }
+
+  /** Deletes files, and stops keeping folders, whose names end with a slash. Returns why some could not be deleted. */
+  async remove(
+    drives: RemoteDrives,
+    { drive, prefix }: { drive: string; prefix: string },
+    names: readonly string[],
+  ): Promise<Map<string, string>> {
+    const files = names.filter((name) => !name.endsWith("/")).map((name) => prefix + name);
+    const failed = await drives.remove(drive, files);
+    for (const name of names) {
+      if (name.endsWith("/")) await this.deleteFolder(drive, prefix + name);
+    }
+    const reason = "The server could not delete it";
+    return new Map(failed.map((name) => [name.slice(prefix.length), reason]));
   }
 
   /** Stops keeping a folder. Files in it stay. */

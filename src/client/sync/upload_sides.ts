@@ -41,22 +41,14 @@ export interface UploadSidesOptions {
 
 /** Makes a folder of a drive like a folder of this machine. */
 export class UploadSides implements SyncSides {
-  readonly place: RemoteFolder;
-  readonly #root: string;
-  readonly #server: SyncServer;
-  readonly #options: UploadSidesOptions;
   readonly #slots: Semaphore;
 
   private constructor(
-    root: string,
-    place: RemoteFolder,
-    server: SyncServer,
-    options: UploadSidesOptions,
+    private readonly root: string,
+    readonly place: RemoteFolder,
+    private readonly server: SyncServer,
+    private readonly options: UploadSidesOptions,
   ) {
-    this.#root = root;
-    this.place = place;
-    this.#server = server;
-    this.#options = options;
     this.#slots = new Semaphore(options.concurrency);
   }
 
@@ -71,7 +63,7 @@ export class UploadSides implements SyncSides {
   }
 
   async *source(): AsyncGenerator<TreeEntry> {
-    for await (const entry of localTree(this.#root, this.#options)) {
+    for await (const entry of localTree(this.root, this.options)) {
       const { name } = entry;
       const reason = entry.kind === "problem" ? undefined : this.#problemOf(name);
       if (reason === undefined) yield entry;
@@ -80,7 +72,7 @@ export class UploadSides implements SyncSides {
   }
 
   target(): AsyncIterable<TreeEntry> {
-    return remoteTree(this.#server.drives, this.place, this.#options);
+    return remoteTree(this.server.drives, this.place, this.options);
   }
 
   hasSameTime(source: FileEntry, target: FileEntry): boolean {
@@ -90,9 +82,9 @@ export class UploadSides implements SyncSides {
 
   async hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined> {
     const { drive, prefix } = this.place;
-    const { sha256 } = await this.#server.drives.stat(drive, prefix + target.name) ?? {};
+    const { sha256 } = await this.server.drives.stat(drive, prefix + target.name) ?? {};
     if (sha256 === undefined) return undefined;
-    return await sha256OfStream(readFile(join(this.#root, source.name))) === sha256;
+    return await sha256OfStream(readFile(join(this.root, source.name))) === sha256;
   }
 
   async send(
@@ -101,13 +93,13 @@ export class UploadSides implements SyncSides {
     onBytes: (count: number) => void,
   ): Promise<number | undefined> {
     const { drive, prefix } = this.place;
-    const path = join(this.#root, own);
+    const path = join(this.root, own);
     const name = prefix + own;
     try {
       const source = await fileSource(path, { follows: false });
       const options = { type: contentTypeOf(name), mtime: source.modified, isNew: false };
-      const target = { drives: this.#server.drives, drive, name };
-      const { states } = this.#options;
+      const target = { drives: this.server.drives, drive, name };
+      const { states } = this.options;
       const sent = await upload(target, source, {
         ...options,
         slots: this.#slots,
@@ -123,25 +115,18 @@ export class UploadSides implements SyncSides {
   }
 
   async makeFolder(name: string): Promise<void> {
-    await this.#server.drives.createFolder(this.place.drive, this.place.prefix + name);
+    await this.server.drives.createFolder(this.place.drive, this.place.prefix + name);
   }
 
   async remove(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const { drive, prefix } = this.place;
-    const failed = new Map<string, string>();
-    const files: string[] = [];
+    const fresh = new Set<string>();
     for (const name of names) {
       // It may have been created since the folders were read.
-      if (await kindOf(join(this.#root, name)) !== undefined) {
-        failed.set(name, "it was created meanwhile");
-      } else if (name.endsWith("/")) {
-        await this.#server.changes.deleteFolder(drive, prefix + name);
-      } else files.push(prefix + name);
+      if (await kindOf(join(this.root, name)) !== undefined) fresh.add(name);
     }
-    if (files.length === 0) return failed;
-    for (const name of await this.#server.drives.remove(drive, files)) {
-      failed.set(name.slice(prefix.length), "The server could not delete it");
-    }
+    const extra = names.filter((name) => !fresh.has(name));
+    const failed = await this.server.changes.remove(this.server.drives, this.place, extra);
+    for (const name of fresh) failed.set(name, "it was created meanwhile");
     return failed;
   }
 

@@ -110,11 +110,8 @@ class CopyRun {
     if (isDryRun) { for await (const one of planned) this.#done(source, one); }
     else if (isSingle) await this.#single(source, relocation, planned);
     else {
-      const files = new Map<string, Planned>();
-      for await (const one of changes.relocateAll(relocation, remembering(planned, files))) {
-        const file = files.get(one.from);
-        files.delete(one.from);
-        if (file !== undefined) await this.#finish(source, file, one);
+      for await (const one of changes.relocateAll(relocation, planned)) {
+        await this.#finish(source, one);
       }
     }
     for (const { from, to } of folders) {
@@ -157,7 +154,7 @@ class CopyRun {
       try {
         const isThere = await this.transfer.changes.relocate(relocation, one);
         const error = isThere ? {} : { error: `There is no file ${source.drive}:${one.from}` };
-        await this.#finish(source, one, { ...one, ...error });
+        await this.#finish(source, { ...one, ...error });
       } catch (error) {
         if (!(error instanceof FileExists)) throw error;
         this.transfer.report.skip(this.target.drive, one.to, "it exists");
@@ -166,7 +163,8 @@ class CopyRun {
   }
 
   /** Reports what became of a file. */
-  async #finish(source: RemoteSource, planned: Planned, { error }: Relocated): Promise<void> {
+  async #finish(source: RemoteSource, planned: Relocated<Planned>): Promise<void> {
+    const { error } = planned;
     if (error === undefined || await this.#wasMoved(planned)) return this.#done(source, planned);
     const isSkipped = this.transfer.call.has("no-clobber") && /already/.test(error);
     if (isSkipped) this.transfer.report.skip(this.target.drive, planned.to, "it exists");
@@ -189,16 +187,6 @@ class CopyRun {
   #overlaps({ drive, prefix }: RemoteSource): boolean {
     const { drive: toDrive, name } = this.target;
     return drive === toDrive && (name.startsWith(prefix) || prefix.startsWith(name));
-  }
-}
-
-async function* remembering(
-  planned: AsyncIterable<Planned>,
-  files: Map<string, Planned>,
-): AsyncGenerator<NamePair> {
-  for await (const one of planned) {
-    files.set(one.from, one);
-    yield { from: one.from, to: one.to };
   }
 }
 

@@ -82,24 +82,22 @@ function checkJob({ sources, target, isMove }: SendJob, hasPipe: boolean): void 
 
 /** One run of the command. */
 class SendRun {
-  readonly #transfer: TransferCall;
-  readonly #job: SendJob;
-  readonly #states: UploadStates;
   readonly #slots: Semaphore;
   /** Folders whose files were moved away. */
   readonly #folders = new Set<string>();
 
-  constructor(transfer: TransferCall, job: SendJob, states: UploadStates) {
-    this.#transfer = transfer;
-    this.#job = job;
-    this.#states = states;
+  constructor(
+    private readonly transfer: TransferCall,
+    private readonly job: SendJob,
+    private readonly states: UploadStates,
+  ) {
     this.#slots = new Semaphore(transfer.concurrency);
   }
 
   async send(candidate: Candidate): Promise<void> {
     const { name, problem, hasFailed = false } = candidate;
-    const { drive } = this.#job.target;
-    const { report } = this.#transfer;
+    const { drive } = this.job.target;
+    const { report } = this.transfer;
     await report.attempt(drive, name, async (onBytes) => {
       if (problem !== undefined && !hasFailed) return report.leaveOut(drive, name, problem);
       if (problem !== undefined) throw new ClientError(problem);
@@ -107,7 +105,7 @@ class SendRun {
       try {
         await this.#sendFile(candidate, onBytes);
       } catch (error) {
-        if (!(error instanceof FileExists && this.#job.existing === "skip")) throw error;
+        if (!(error instanceof FileExists && this.job.existing === "skip")) throw error;
         report.skip(drive, name, "it exists");
       }
     });
@@ -124,8 +122,8 @@ class SendRun {
 
   async #sendFile(candidate: Candidate, onBytes: OnBytes): Promise<void> {
     const { path, name } = candidate;
-    const { call, drives, report, isDryRun } = this.#transfer;
-    const { target: { drive }, existing, isMove } = this.#job;
+    const { call, drives, report, isDryRun } = this.transfer;
+    const { target: { drive }, existing, isMove } = this.job;
     const isFromPipe = candidate.kind === "pipe";
     if (isDryRun) {
       const size = isFromPipe ? undefined : (await fileSource(path)).size;
@@ -137,34 +135,34 @@ class SendRun {
       mtime: source.modified,
       isNew: existing !== "replace",
       slots: this.#slots,
-      states: this.#states,
+      states: this.states,
       onBytes,
     });
     if (isMove) await this.#removeSource(candidate, source);
     report.add(size);
-    this.#transfer.print({ source: path, drive, name, size, resumed });
+    this.transfer.print({ source: path, drive, name, size, resumed });
   }
 
   async #plan(path: string, name: string, size: number | undefined): Promise<void> {
-    const { drives, report } = this.#transfer;
-    const { target: { drive }, existing } = this.#job;
+    const { drives, report } = this.transfer;
+    const { target: { drive }, existing } = this.job;
     if (existing !== "replace" && await drives.stat(drive, name) !== undefined) {
       throw new FileExists();
     }
     report.add(size ?? 0);
     const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;
     const json = { source: path, drive, name, ...(size === undefined ? {} : { size }) };
-    this.#transfer.printFile(json, `Would send ${path} to ${drive}:${name}${bytes}`);
+    this.transfer.printFile(json, `Would send ${path} to ${drive}:${name}${bytes}`);
   }
 
   async #makeFolder(candidate: Candidate): Promise<void> {
     const { path, name } = candidate;
-    const { drives, report, isDryRun } = this.#transfer;
-    const { target: { drive }, isMove } = this.#job;
+    const { drives, report, isDryRun } = this.transfer;
+    const { target: { drive }, isMove } = this.job;
     if (!isDryRun) await drives.createFolder(drive, name);
     report.addFolder();
     if (isMove) this.#addFoldersOf({ ...candidate, path: join(path, "-") });
-    if (isDryRun) this.#transfer.printFile({ drive, name }, `Would create ${drive}:${name}`);
+    if (isDryRun) this.transfer.printFile({ drive, name }, `Would create ${drive}:${name}`);
   }
 
   /** Deletes a file that is in the drive now. One that has changed since stays. */

@@ -26,14 +26,14 @@ export class RemoteSource {
   readonly drive: string;
   /** As it was typed. */
   readonly text: string;
-  readonly #drives: RemoteDrives;
-  readonly #choice: Choice;
 
-  private constructor(drives: RemoteDrives, { drive, text }: Selection, choice: Choice) {
-    this.#drives = drives;
+  private constructor(
+    private readonly drives: RemoteDrives,
+    { drive, text }: Selection,
+    private readonly choice: Choice,
+  ) {
     this.drive = drive;
     this.text = text;
-    this.#choice = choice;
   }
 
   /**
@@ -67,24 +67,24 @@ export class RemoteSource {
 
   /** The only file, if the operand is the name of one. */
   get single(): FileInfo | undefined {
-    return "single" in this.#choice ? this.#choice.single : undefined;
+    return "single" in this.choice ? this.choice.single : undefined;
   }
 
   /** The folder, if the operand is one. */
   get folder(): string | undefined {
-    return "folder" in this.#choice ? this.#choice.folder : undefined;
+    return "folder" in this.choice ? this.choice.folder : undefined;
   }
 
   /** What all names begin with. */
   get prefix(): string {
-    const choice = this.#choice;
+    const choice = this.choice;
     if ("glob" in choice) return choice.glob.prefix;
     return "single" in choice ? choice.single.name : choice.folder;
   }
 
   /** Lists what is selected. @throws {ClientError} if there is nothing, not even something that the filter leaves out. */
   async *entries(filter: NameFilter): AsyncGenerator<Selected> {
-    const choice = this.#choice;
+    const choice = this.choice;
     if ("single" in choice) {
       const file = choice.single;
       const below = file.name.slice(file.name.lastIndexOf("/") + 1);
@@ -109,7 +109,7 @@ export class RemoteSource {
 
   async *#matches(glob: Glob, filter: NameFilter): AsyncGenerator<Selected> {
     let hasMatch = false;
-    for await (const file of this.#drives.entries(this.drive, glob.prefix, !glob.isFlat)) {
+    for await (const file of this.drives.entries(this.drive, glob.prefix, !glob.isFlat)) {
       if (file.size === undefined || !glob.matches(file.name)) continue;
       hasMatch = true;
       const below = file.name.slice(glob.folder.length);
@@ -124,7 +124,7 @@ export class RemoteSource {
   ): AsyncGenerator<Selected> {
     let isEmpty = true;
     const place = { drive: this.drive, prefix: folder };
-    for await (const entry of remoteTree(this.#drives, place, { filter })) {
+    for await (const entry of remoteTree(this.drives, place, { filter })) {
       isEmpty = false;
       const below = own + entry.name;
       if (entry.kind === "file" && entry.file !== undefined) {
@@ -132,8 +132,8 @@ export class RemoteSource {
       } else yield { kind: "folder", name: folder + entry.name, below };
     }
     // What is there may be left out by the filter.
-    if (!isEmpty || await hasAny(this.#drives.listFiles(this.drive, folder))) return;
-    if (folder !== "" && await hasFolder(this.#drives, this.drive, folder)) {
+    if (!isEmpty || await hasAny(this.drives.listFiles(this.drive, folder))) return;
+    if (folder !== "" && await hasFolder(this.drives, this.drive, folder)) {
       return yield { kind: "folder", name: folder, below: own };
     }
     throw new NothingSelected(`There are no files in ${this.drive}:${folder}`);

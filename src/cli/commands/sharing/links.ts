@@ -1,18 +1,13 @@
 import { Refused } from "../../../client/errors.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { type NewLink, RemoteSharing } from "../../../client/sharing.ts";
-import { LIFE, type ValueType } from "../../options/value_types.ts";
+import { COUNT, LIFE } from "../../options/value_types.ts";
 import { printNotice, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
 import { plural } from "../../terminal/text.ts";
 import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
 import type { ServerCall } from "../server_call.ts";
 import { findEach } from "./targets.ts";
-
-const DOWNLOADS: ValueType<number> = {
-  parse: (text) => /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined,
-  expected: "a whole number from 1",
-};
 
 /** Characters of a link's token that are its id. */
 const ID_LENGTH = 26;
@@ -24,7 +19,7 @@ export async function createLink(call: ServerCall): Promise<void> {
     ...target,
     expires_in: call.parsed("expires-in", LIFE),
     download: call.has("download"),
-    max_downloads: call.parsed("max-downloads", DOWNLOADS),
+    max_downloads: call.parsed("max-downloads", COUNT),
     password: call.has("password") ? passwordFor(`${drive}:${name}`) : undefined,
   };
   const link = await call.withConnection(async (connection) => {
@@ -60,7 +55,7 @@ export async function listLinks(call: ServerCall): Promise<void> {
     link.max_downloads === null ? link.downloads : `${link.downloads} of ${link.max_downloads}`,
     link.url,
   ]);
-  const headings = ["ID", "TARGET", "EXPIRES", "PASSWORD", "DOWNLOADS", "URL"];
+  const headings = ["ID", "TARGET", "EXPIRES", "PASSWORD", "COUNT", "URL"];
   call.printTable({ links }, headings, rows, "There are no links.");
 }
 
