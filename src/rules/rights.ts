@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { SECOND } from "./units.ts";
 
 /** All permissions, in the order in which responses list them. */
 export const PERMISSIONS = ["read", "write", "delete", "list", "admin"] as const;
@@ -159,9 +160,34 @@ export class Rights {
     if (!this.coversScope(other)) {
       refuse('a key for more drives than its own: give only these in "drives"');
     }
-    if ((this.expires ?? Infinity) < (other.expires ?? Infinity)) {
-      refuse('a key that expires later than itself: give a smaller "expires_in"');
-    }
+    this.requireToOutlive("a key", other.expires);
+  }
+
+  /**
+   * Checks that a key may create something that opens files or applications: "a key that expires makes no link, key or
+   * application key that outlives it".
+   *
+   * @param what What it creates, for the message.
+   * @param expires When that expires, in milliseconds since 1970; `undefined` for never.
+   * @throws {RightMissing}
+   */
+  requireToOutlive(what: string, expires: number | undefined): void {
+    if (this.expires === undefined || (expires ?? Infinity) <= this.expires) return;
+    const left = Math.max(0, Math.floor((this.expires - Date.now()) / SECOND));
+    throw new RightMissing(
+      `The key in X-Api-Key cannot create ${what} that expires later than itself: ` +
+        `give an "expires_in" of at most ${left} seconds, or send a key that lasts longer`,
+    );
+  }
+
+  /** Checks that a key may revoke another one, which is for its own drives and names. @throws {RightMissing} */
+  requireToRevoke({ permissions }: Rights): void {
+    const missing = permissions.filter((permission) => !this.has(permission));
+    if (missing.length === 0) return;
+    throw new RightMissing(
+      `The key in X-Api-Key cannot revoke a key with ${permissionText(missing)}, ` +
+        "which it does not have itself: send a key that does",
+    );
   }
 
   /** Whether this key is for all the drives and names that another is for. */

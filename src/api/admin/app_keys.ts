@@ -38,7 +38,8 @@ export const createAppKey = projectEndpoint({
   id: "createAppKey",
   tag: TAGS.applications,
   summary: "Create a key of an application",
-  description: "The key is returned only in this response.",
+  description:
+    "The key is returned only in this response. It does not expire, so a project key that does cannot create one.",
   body: jsonBody("Its name and its purpose.", schema("CreateAppKeyRequest"), {
     example: { name: "ci", description: "nightly run" },
   }),
@@ -55,6 +56,7 @@ export const createAppKey = projectEndpoint({
   },
   failures: {
     ...jsonFailures,
+    Forbidden: "The key is of another project or does not administer this one, or it expires.",
     NotFound: NO_APP,
     Conflict: "Access control is off, or the name is taken.",
   },
@@ -73,6 +75,7 @@ export const createAppKey = projectEndpoint({
     }),
   },
 }, async (call, { store, idleTimeout }) => {
+  call.rights.requireToOutlive("a key of an application", undefined);
   const app = appNameOf(call);
   const fields = await Fields.read(call, idleTimeout, ["name", "description"]);
   const name = fields.text("name", keyNameProblem);

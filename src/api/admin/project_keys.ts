@@ -179,9 +179,14 @@ export const revokeProjectKey = projectEndpoint({
   summary: "Revoke a project key",
   description:
     "The key is invalid once this is answered; in other server processes within 5 seconds. For a key that is limited " +
-    "to some drives or names, keys beyond its limits do not exist.",
+    "to some drives or names, keys beyond its limits do not exist. A key revokes only keys whose permissions it has.",
   success: { 200: jsonResponse("The key was revoked.", "KeyNamed") },
-  failures: { ...changeFailures, NotFound: "The key or the project does not exist." },
+  failures: {
+    ...changeFailures,
+    Forbidden:
+      "The key is of another project, or lacks the permission `admin`, or a permission of the key that is revoked.",
+    NotFound: "The key or the project does not exist.",
+  },
   schemas: { KeyNamed: closed({ prefix: schema("KeyPrefix") }) },
 }, async ({ project, params, rights, actor }, { store }) => {
   const prefix = params["prefix"] ?? "";

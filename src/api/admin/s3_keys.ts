@@ -114,9 +114,14 @@ export const revokeS3Key = projectEndpoint({
   summary: "Revoke an S3 key",
   description:
     "The key is invalid once this is answered; in other server processes within 5 seconds. For a key that is limited " +
-    "to some drives or names, S3 keys beyond its limits do not exist.",
+    "to some drives or names, S3 keys beyond its limits do not exist. A key revokes only keys whose permissions it has.",
   success: { 200: jsonResponse("The S3 key was revoked.", "S3KeyNamed") },
-  failures: { ...changeFailures, NotFound: "The S3 key or the project does not exist." },
+  failures: {
+    ...changeFailures,
+    Forbidden:
+      "The key is of another project, or lacks the permission `admin`, or a permission of the key that is revoked.",
+    NotFound: "The S3 key or the project does not exist.",
+  },
   schemas: { S3KeyNamed: closed({ access_key_id: schema("AccessKeyId") }) },
 }, async ({ project, params, rights, actor }, { store }) => {
   const id = params["accessKey"] ?? "";

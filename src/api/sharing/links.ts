@@ -46,6 +46,7 @@ export const createLink = driveEndpoint({
   description:
     "A link opens a file, or all files whose names start with a prefix, to everyone who has its address. " +
     "They need not exist yet: a link serves the version that a name has at that moment. " +
+    "A key that expires makes no link that outlives it. " +
     `A project may have ${MAX_LINKS} links.`,
   body: jsonBody("What the link leads to, and its limits.", schema("LinkRequest"), {
     example: { name: "pets/cat.jpg", expires_in: 604_800 },
@@ -122,6 +123,7 @@ export const createLink = driveEndpoint({
   const fields = await Fields.read(call, idleTimeout, FIELDS);
   const wanted = newLinkOf(fields);
   requireTarget(call.rights, wanted.target);
+  call.rights.requireToOutlive("a link", wanted.expires);
   using _reserved = await store.reserveDisk(0);
   const link = await store.links.create(call, wanted, call.actor());
   return json(201, linkJson(link, call, share));
@@ -194,9 +196,11 @@ function requireTarget(rights: Rights, { name, prefix = "" }: LinkTarget): void 
 /** @throws {HttpError} 400 naming the field. */
 function newLinkOf(fields: Fields): NewLink {
   const seconds = fields.integerOrNull("expires_in", 1, MAX_EXPIRES_IN) ?? undefined;
+  const created = Date.now();
   return {
     target: targetOf(fields),
-    lifetime: seconds === undefined ? undefined : seconds * SECOND,
+    created,
+    expires: seconds === undefined ? undefined : created + seconds * SECOND,
     download: fields.has("download") && fields.flag("download"),
     password: fields.optionalText("password", passwordProblem),
     maxDownloads: fields.integerOrNull("max_downloads", 1, MAX_DOWNLOADS) ?? undefined,

@@ -161,7 +161,12 @@ export class ProjectKeyStore {
     return infos.sort((a, b) => a.created - b.created);
   }
 
-  /** Revokes a key. Returns whether there was one with this prefix. @param within Keys of other drives or names stay. */
+  /**
+   * Revokes a key. Returns whether there was one with this prefix.
+   *
+   * @param within Keys of other drives or names stay.
+   * @throws {RightMissing} if the key has permissions that these rights lack.
+   */
   async revoke(
     project: string,
     prefix: string,
@@ -176,7 +181,11 @@ export class ProjectKeyStore {
       const hash = index.value;
       const { value } = await this.#db.reader.get<ProjectKeyRecord>(keys.projectKey(hash));
       const isFound = value !== null && !isExpired(value);
-      if (isFound && !within.coversScope(new Rights(value))) return { result: undefined };
+      if (isFound) {
+        const rights = new Rights(value);
+        if (!within.coversScope(rights)) return { result: undefined };
+        within.requireToRevoke(rights);
+      }
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(index.key, index.versionstamp)
         .delete(index.key);

@@ -158,7 +158,12 @@ export class S3KeyStore {
     return infos.sort((a, b) => a.created - b.created);
   }
 
-  /** Revokes a key. Returns whether there was one. @param within Keys of other drives or names stay. */
+  /**
+   * Revokes a key. Returns whether there was one.
+   *
+   * @param within Keys of other drives or names stay.
+   * @throws {RightMissing} if the key has permissions that these rights lack.
+   */
   async revoke(
     project: string,
     accessKeyId: string,
@@ -172,7 +177,11 @@ export class S3KeyStore {
       ]);
       if (owner.value === null || key.value?.project !== project) return { result: false };
       const isFound = !isExpired(key.value);
-      if (isFound && !within.coversScope(new Rights(key.value))) return { result: false };
+      if (isFound) {
+        const rights = new Rights(key.value);
+        if (!within.coversScope(rights)) return { result: false };
+        within.requireToRevoke(rights);
+      }
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(key.key, key.versionstamp);
       deleteS3Key(operation, { id: accessKeyId, ...key.value });

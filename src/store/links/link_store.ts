@@ -25,8 +25,9 @@ export const UNLOCKED_TIME = 12 * 60 * 60 * 1000;
 /** What a new link is to be. */
 export interface NewLink {
   target: LinkTarget;
-  /** How long it works, in milliseconds from its creation. */
-  lifetime?: number | undefined;
+  /** When it is created and when it expires, in milliseconds since 1970; it does not expire unless given. */
+  created?: number;
+  expires?: number | undefined;
   download: boolean;
   password?: string | undefined;
   maxDownloads?: number | undefined;
@@ -105,7 +106,7 @@ export class LinkStore {
    */
   async create(
     { project, drive }: { project: string; drive: string },
-    { target, lifetime, download, password: text, maxDownloads }: NewLink,
+    { target, created = Date.now(), expires, download, password: text, maxDownloads }: NewLink,
     actor: Actor = COMMAND_LINE,
   ): Promise<LinkInfo> {
     const password = text === undefined ? undefined : await this.passwords.hash(text);
@@ -121,7 +122,6 @@ export class LinkStore {
       const signing = stored.value;
       if (signing === null) return undefined;
       const id = monotonicUlid();
-      const created = Date.now();
       const record: LinkRecord = {
         ...target,
         project,
@@ -130,7 +130,7 @@ export class LinkStore {
         keyId: signing.id,
         created,
         download,
-        ...(lifetime === undefined ? {} : { expires: created + lifetime }),
+        ...(expires === undefined ? {} : { expires }),
         ...(password === undefined ? {} : { password }),
         ...(maxDownloads === undefined ? {} : { maxDownloads }),
       };

@@ -15,8 +15,17 @@ import { type LinkInfo, MAX_LINKS, type NewLink, type OpenLink } from "./link_st
 
 const ALL = { limit: 1000, last: "" };
 
-async function create({ store }: TestStore, own: Partial<NewLink> = {}): Promise<LinkInfo> {
-  return await store.links.create(DRIVE, { target: { name: "a" }, download: false, ...own });
+async function create(
+  { store }: TestStore,
+  { lifetime, ...own }: Partial<NewLink> & { lifetime?: number } = {},
+): Promise<LinkInfo> {
+  const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
+  return await store.links.create(DRIVE, {
+    target: { name: "a" },
+    download: false,
+    expires,
+    ...own,
+  });
 }
 
 /** The link of a token, which must be open. */

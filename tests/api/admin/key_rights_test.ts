@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   administer,
   ADMINISTERED,
@@ -223,6 +223,63 @@ test("A key that is limited to drives or names administers the keys within its l
   assertEquals(await project.drive("b").names(), ["in/x"]);
 });
 
+test("A key revokes only keys whose permissions it has itself.", async ({ server }) => {
+  const project = await Project.make(server);
+  const owner = (await project.keys())[0];
+  assert(owner !== undefined);
+  const admin = await project.makeKey({ permissions: ["admin"] });
+  const reader = await project.makeKey({ permissions: ["read"] });
+  const s3 = await project.makeS3Key({ permissions: ["read"] });
+  const paths = [
+    `/keys/${owner.prefix}`,
+    `/keys/${reader.prefix}`,
+    `/s3-keys/${s3.access_key_id}`,
+  ];
+  for (const path of paths) {
+    const sentence = await refused(project, ["DELETE", path], { as: caller(admin) });
+    assertStringIncludes(sentence, '"read"');
+  }
+  assertEquals((await project.keys(caller(admin))).length, 3);
+  assertEquals((await project.s3Keys(caller(admin))).length, 1);
+  // Its permissions are its own, whatever it is for.
+  const own = await project.makeKey({ permissions: ["admin", "read"], expires_in: 600 });
+  for (const path of paths.slice(1)) {
+    (await project.call("DELETE", path, { as: caller(own) })).expect(200);
+  }
+  (await project.call("DELETE", `/keys/${own.prefix}`, { as: caller(own) })).expect(200);
+  (await project.call("DELETE", `/keys/${admin.prefix}`, { as: project.owner })).expect(200);
+  (await project.call("DELETE", paths[0] ?? "", { as: administrator })).expect(200);
+});
+
+test("A key that expires makes nothing that outlives it.", async ({ server }) => {
+  const project = await Project.make(server);
+  await project.makeProtectedApp("notes");
+  const as = caller(await project.makeKey({ expires_in: 600 }));
+  const links = `/v1/${project.id}/photos/links`;
+  const send = async (path: string, body: object, sender = as) =>
+    await administer(server, "POST", path, { as: sender, body });
+  const endless: [string, object][] = [
+    [links, { name: "a" }],
+    [links, { name: "a", expires_in: null }],
+    [links, { prefix: "", expires_in: 601 }],
+    [`${project.path}/keys`, {}],
+    [`${project.path}/s3-keys`, { expires_in: 601 }],
+    [`${project.path}/apps/notes/keys`, { name: "ci" }],
+  ];
+  for (const [path, body] of endless) {
+    const answer = (await send(path, body)).expect(403);
+    assertErrorAnswer(answer);
+    assertStringIncludes(answer.text, "expires later than itself");
+    if (!path.includes("/apps/")) assertMatch(answer.text, /of at most (5\d\d|600) seconds/);
+  }
+  assertEquals((await administer(server, "GET", links, { as })).json, { links: [] });
+  const { keys } = (await project.call("GET", "/apps/notes/keys")).json as { keys: unknown[] };
+  assertEquals([(await project.keys()).length, (await project.s3Keys()).length, keys], [2, 0, []]);
+  (await send(links, { name: "a", expires_in: 500 })).expect(201);
+  (await send(`${project.path}/s3-keys`, { expires_in: 500 })).expect(201);
+  for (const [path, body] of endless) (await send(path, body, project.owner)).expect(201);
+});
+
 test("Deleting a drive needs the permission delete as well.", async ({ server }) => {
   const project = await Project.make(server);
   await project.drive("photos").put("a", "x");
@@ -263,6 +320,6 @@ test("A key with nothing but admin administers, and reads no file.", async ({ se
   for (const path of ["/files", "/files/download?name=a", "/uploads"]) {
     assertErrorAnswer((await drive.send("GET", path)).expect(403));
   }
-  const { prefix } = await project.makeKey({ permissions: ["read"] });
+  const { prefix } = await project.makeKey({ permissions: ["admin"] });
   (await project.call("DELETE", `/keys/${prefix}`, { as })).expect(200);
 });
