@@ -142,7 +142,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     { find: "queue.length >= this.#maxWaiting", replace: "queue.length > this.#maxWaiting" },
   ]),
   ...mutantsOf("src/http/request_target.ts", ["src/http/request_target_test.ts"], [
-    { find: "> MAX_PORT) throw", replace: ">= MAX_PORT) throw" },
+    { find: "host !== null && !isHost(host)", replace: "host === null" },
     { find: "if (values.length > 1) throw", replace: "if (values.length > 2) throw" },
   ]),
 ];

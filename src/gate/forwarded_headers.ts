@@ -3,7 +3,8 @@ import { clientAddress, type TrustedProxies } from "../http/network/client_addre
 import { NO_BODY } from "../http1/body.ts";
 import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
 import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
-import { isHost, type RequestHead, type ResponseHead } from "../http1/message_head.ts";
+import type { RequestHead, ResponseHead } from "../http1/message_head.ts";
+import { isHost } from "../rules/hosts.ts";
 import { setsSessionCookie, withoutSessionCookie } from "./session_cookie.ts";
 
 /** The client's address and the URL that it requested, as far as they are trusted. */

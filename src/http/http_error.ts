@@ -58,7 +58,8 @@ const TOKEN_OR_KEY = `${TOKEN}, ${KEY}`;
 /** Every error response. Each sentence says what was wrong and what would be right. */
 export const errors = {
   // 400 Bad Request
-  badHost: () => badRequest("The Host header is not a host name with an optional port"),
+  badHost: (host: string) =>
+    badRequest(`The Host header ${JSON.stringify(host)} is not a host name with an optional port`),
   badForwardedHost: () =>
     badRequest(
       "The X-Forwarded-Host header is not a host name with an optional port: the proxy has to set it",

@@ -1,4 +1,5 @@
 import { parseUtcTime } from "../rules/dates.ts";
+import { isHost } from "../rules/hosts.ts";
 import { MAX_LIST } from "../rules/names.ts";
 import { errors } from "./http_error.ts";
 
@@ -10,14 +11,10 @@ export interface RequestTarget {
   query: string;
 }
 
-/** A host name or address with an optional port (RFC 3986, 3.2.2). Anything else could be read as a part of the path. */
-const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::(\d{0,5}))?$/;
-const MAX_PORT = 65_535;
-
-/** @throws {HttpError} 400 if the Host header is missing or malformed. */
+/** @throws {HttpError} 400 if the Host header is malformed. HTTP/1.0 allows requests without one. */
 export function assertHost(headers: Headers): void {
-  const host = HOST.exec(headers.get("host") ?? "");
-  if (host === null || Number(host[1] ?? 0) > MAX_PORT) throw errors.badHost();
+  const host = headers.get("host");
+  if (host !== null && !isHost(host)) throw errors.badHost(host);
 }
 
 /** The target of a request. Valid only if the Host header is: see `assertHost`. */

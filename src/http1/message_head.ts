@@ -1,3 +1,4 @@
+import { isHost } from "../rules/hosts.ts";
 import { type Framing, requestFraming } from "./body.ts";
 import type { ByteReader } from "./connection.ts";
 import {
@@ -45,9 +46,6 @@ export interface ResponseHead {
 /** What the receiver of a request accepts: a server any target, a proxy only what it can forward to an application. */
 export type Role = "server" | "proxy";
 
-/** A host name or address with an optional port (RFC 3986, 3.2.2), neither of them empty. */
-const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/;
-
 /** What a path or query must not contain: white space, bytes outside ASCII, and a fragment. */
 const INVALID_IN_TARGET = /[^\x21-\x7e]|#/;
 
@@ -55,11 +53,6 @@ const INVALID_IN_TARGET = /[^\x21-\x7e]|#/;
 const ABSOLUTE_TARGET = /^https?:\/\/[^\/?#]+(?:[\/?]|$)/i;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5][0-9][0-9])(?: (.*))?$/;
-
-/** Whether a text is a valid value of Host. */
-export function isHost(text: string): boolean {
-  return HOST.test(text);
-}
 
 /**
  * Reads the head of a message without its empty line, one character per byte. Returns `undefined` if the connection
@@ -97,7 +90,7 @@ export function parseRequestHead(text: string, role: Role = "proxy"): RequestHea
   const { method, target, minor } = parseRequestLine(text.slice(0, end), role);
   const headers = parseHeaders(text, end + 2, MAX_HEADERS);
   const host = singleHeader(headers, "host");
-  if (host === undefined ? minor === 1 : role === "proxy" && !HOST.test(host)) {
+  if (host === undefined ? minor === 1 : role === "proxy" && !isHost(host)) {
     throw new MalformedMessage("its Host is not a host name with an optional port");
   }
   const connection = headerTokens(headers, "connection");

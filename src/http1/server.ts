@@ -162,9 +162,10 @@ export class HttpServer {
   #urlOf({ target, host }: RequestHead): string {
     if (!target.startsWith("/") && target !== "*") return target;
     const { hostname, port } = this.address;
+    const own = hostname.includes(":") ? `[${hostname}]` : hostname;
     const scheme = this.#listener.isSecure ? "https" : "http";
     const path = target === "*" ? "" : target;
-    return `${scheme}://${host ?? `${hostname}:${port}`}${path}`;
+    return `${scheme}://${host ?? `${own}:${port}`}${path}`;
   }
 }
 

@@ -59,8 +59,19 @@ function isCanonicalIdn(name: string): boolean {
   return URL.canParse(url) && new URL(url).hostname === name;
 }
 
+/** A host name or address with an optional port (RFC 3986, 3.2.2). Anything else could be read as a part of the path. */
+const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
 /**
- * Returns the host name in a `Host` header: in lower case, without the port and the dot of the root.
+ * Returns whether a text is a valid value of `Host`, of which addresses can be made: `URL` knows which numbers are an
+ * address and which ports exist.
+ */
+export function isHost(text: string): boolean {
+  return AUTHORITY.test(text) && URL.canParse(`http://${text}`);
+}
+
+/**
+ * Returns the host name in a valid `Host` header: in lower case, without the port and the dot of the root.
  *
  * @example
  * ```ts

@@ -186,13 +186,30 @@ test("No way up leads from one route to another.", async ({ server }) => {
   }
 });
 
-for (const host of ["bad host", "a/b", "a?b", "a#b", "a@b", "[", "a:b:c"]) {
-  test(`The host "${host}" is refused.`, async (drive) => {
-    const target = `${ROOT}/${drive.name}/files`;
-    const answer = await sendRaw(drive.server.port, rawRequest("GET", target, { Host: host }));
+const BAD_HOSTS = ["bad host", "a/b", "a?b", "a#b", "a@b", "[", "a:b:c"];
+const NO_ADDRESSES = ["", ":80", "1.2.3.999", "[:::1]", "a:65536"];
+
+for (const host of [...BAD_HOSTS, ...NO_ADDRESSES]) {
+  test(`The host "${host}" is refused, and nothing is stored.`, async (drive) => {
+    const target = `${ROOT}/${drive.name}`;
+    const { port } = drive.server;
+    const answer = await sendRaw(port, rawRequest("GET", `${target}/files`, { Host: host }));
     assertErrorAnswer(answer.expect(400));
+    const body = '{"name":"a"}';
+    const link = await sendRaw(port, rawRequest("POST", `${target}/links`, { Host: host }, body));
+    assertErrorAnswer(link.expect(400));
+    assertEquals((await drive.send("GET", "/links")).expect(200).json, { links: [] });
   });
 }
+
+test("HTTP/1.0 needs no host: a link then has the server's own address.", async (drive) => {
+  const body = '{"name":"a"}';
+  const head = `POST ${ROOT}/${drive.name}/links HTTP/1.0\r\nX-Api-Key: ${PROJECT_KEY}\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n`;
+  const answer = (await sendRaw(drive.server.port, head + body)).expect(201);
+  const { url } = answer.json as { url: string };
+  assertEquals(new URL(url).port, String(drive.server.port));
+});
 
 for (const host of ["localhost", "example.org:8080", "127.0.0.1", "[::1]:80", "UPPER.case"]) {
   test(`The host "${host}" is as good as another.`, async (drive) => {

@@ -1,8 +1,5 @@
-import { hostnameOf } from "../../rules/hosts.ts";
+import { hostnameOf, isHost } from "../../rules/hosts.ts";
 import { parseAddress, type TrustedProxies } from "./client_address.ts";
-
-/** A host name or address with an optional port, as a trusted proxy sends it. */
-const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
  * Returns the origin that the client requested, such as `https://files.example.com`: as the request names it, or as a
@@ -17,14 +14,15 @@ export function requestOrigin(
   trusted: TrustedProxies | undefined,
 ): string {
   const scheme = url.startsWith("https:") ? "https" : "http";
-  const host = headers.get("host") ?? "";
+  // Without the header, which HTTP/1.0 allows, the URL has the server's own address.
+  const host = headers.get("host") ?? new URL(url).host;
   const address = "hostname" in peer ? parseAddress(peer.hostname) : undefined;
   if (address === undefined || !trusted?.has(address)) return `${scheme}://${host}`;
   const last = (name: string) => headers.get(name)?.split(",").at(-1)?.trim() ?? "";
   const proto = last("x-forwarded-proto").toLowerCase();
   const forwardedHost = last("x-forwarded-host");
   return `${proto === "https" || proto === "http" ? proto : scheme}://${
-    HOST.test(forwardedHost) ? forwardedHost : host
+    isHost(forwardedHost) ? forwardedHost : host
   }`;
 }
 
