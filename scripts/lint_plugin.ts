@@ -93,6 +93,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "store/verify": [
+    "store/quotas",
     "store/sessions",
     "store/links",
     "store/accounts",

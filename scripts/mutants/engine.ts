@@ -88,11 +88,6 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
       find: "found === undefined || found.deleting.includes(drive);",
       replace: "found === undefined || found.deleting.includes(`${drive}/`);",
     },
-    {
-      find: ".set(keys.project(project), record).delete(keys.quota(project))",
-      replace: ".set(keys.project(project), record)",
-      tests: ["src/store/quotas/quotas_test.ts"],
-    },
   ]),
   ...mutantsOf("src/store/reads/v8_decoder.ts", ["src/store/reads/v8_decoder_test.ts"], [
     { find: "version > LAST_VERSION", replace: "version >= LAST_VERSION" },

@@ -57,8 +57,8 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       replace: "0;",
     },
     {
-      find: ': retire(operation, project, place, current.value, "replaced");',
-      replace: ": 0;",
+      find: 'retire(operation, project, place, current.value, "replaced");',
+      replace: "void project;",
     },
   ]),
   ...mutantsOf("src/store/files/file_reader.ts", ["src/store/files/file_store_test.ts"], [

@@ -99,8 +99,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/verify/counters.ts", ["tests/store/verify_slow_test.ts"], [
     {
-      find: "if (files === usage.files && bytes === usage.bytes) return;",
-      replace: "if (files === usage.files && bytes !== undefined) return;",
+      find: "if (counted !== right) wrong.push",
+      replace: "if (counted === undefined) wrong.push",
     },
   ]),
   ...mutantsOf("src/store/verify/ownership.ts", ["tests/store/verify_slow_test.ts"], [

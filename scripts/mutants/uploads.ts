@@ -8,12 +8,12 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
   ], [
     { find: "if (value.name !== name)", replace: 'if (value.name !== name && id === "")' },
     { find: "return expires <= Date.now();", replace: "return expires <= 0;" },
-    { find: ".check(revision.key, revision.versionstamp)\n", replace: "\n" },
+    { find: ".check(revision.key, revision.versionstamp).delete", replace: ".delete" },
     {
-      find: "operation.check(key, versionstamp)\n    .delete(key)\n    .check",
-      replace: "void versionstamp;\n  operation.delete(key)\n    .check",
+      find: "operation.check(key, versionstamp)\n    .delete(key)\n    .sum",
+      replace: "void versionstamp;\n  operation.delete(key)\n    .sum",
     },
-    { find: "if (bytes > 0) operation.sum", replace: "if (bytes < 0) operation.sum" },
+    { find: "-receivedBytes(revision)", replace: "0 * receivedBytes(revision)" },
     {
       find: "!owner.deleting.includes(drive)",
       replace: "!owner.deleting.includes(`${drive}/`)",
@@ -44,21 +44,6 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
       find: "return completed ? await this",
       replace: 'return completed && session.name === "" ? await this',
     },
-    {
-      find: "charged: receivedBytes(revision)",
-      replace: "charged: 0",
-      tests: ["src/store/quotas/quotas_uploads_test.ts"],
-    },
-  ]),
-  ...mutantsOf("src/store/uploads/open_upload_limit.ts", [
-    "src/store/uploads/open_upload_limit_test.ts",
-  ], [
-    { find: "operation.check(key, null).set", replace: "operation.set" },
-    {
-      find: "const left = this.#max - taken.size;",
-      replace: "const left = this.#max - taken.size + 1;",
-    },
-    { find: "slot >= this.#max", replace: "slot > this.#max" },
   ]),
   ...mutantsOf("src/store/uploads/parts.ts", [
     "src/store/uploads/upload_races_test.ts",
@@ -70,32 +55,22 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
     },
     { find: "others.length === 0 ? first.sha256", replace: "others.length >= 0 ? first.sha256" },
   ]),
-  ...mutantsOf("src/store/quotas/quota_account.ts", ["src/store/quotas/quotas_test.ts"], [
-    { find: "used + more <= limit", replace: "used + more < limit" },
+  ...mutantsOf("src/store/quotas/quotas.ts", [
+    "src/store/quotas/admission_test.ts",
+    "src/store/quotas/quotas_test.ts",
+    "src/store/quotas/quotas_uploads_test.ts",
+  ], [
     {
-      find: "return more <= 0 ||",
-      replace: "return more < 0 ||",
-      tests: ["src/store/quotas/quotas_uploads_test.ts"],
+      find: "numbers.used + numbers.more <= numbers.limit",
+      replace: "numbers.used < numbers.limit",
     },
-    { find: "!deleting.includes(name)", replace: "!deleting.includes(`${name}/`)" },
-  ]),
-  ...mutantsOf("src/store/quotas/quotas.ts", ["src/store/quotas/quota_queue_test.ts"], [
-    { find: "const used = account.used + this.#others();", replace: "const used = account.used;" },
+    { find: "if (numbers.more <= 0 ||", replace: "if (numbers.more < 0 ||" },
+    { find: "sum), meanwhile, sum);", replace: "sum), NOTHING, sum);" },
+    { find: "if (this.#begun !== begun) continue;", replace: "" },
     {
       find: "if (size > CHUNK_SIZE) await this.growTo(size);",
       replace: "if (size < 0) await this.growTo(size);",
     },
-    { find: "if (size > CHUNK_SIZE) this.#setOwn", replace: "if (size < CHUNK_SIZE) this.#setOwn" },
-  ]),
-  ...mutantsOf("src/store/quotas/quota_queue.ts", [
-    "src/store/quotas/quota_queue_test.ts",
-    "src/store/quotas/quotas_test.ts",
-  ], [
-    { find: ".check(key, account.versionstamp)\n", replace: "\n" },
-    { find: "if (!fitsQuota({ ...account, used: sum.bytes }, more)) continue;", replace: "" },
-    {
-      find: "const isSame = entry?.versionstamp === versionstamp;",
-      replace: "const isSame = entry?.versionstamp === versionstamp || checks.length > 0;",
-    },
+    { find: "if (outcome.ok) this.#release();", replace: "if (!outcome.ok) this.#release();" },
   ]),
 ];

@@ -14,6 +14,7 @@ export interface ProjectUsage {
   created: string;
   /** `null` for no limit. */
   max_bytes: number | null;
+  max_files: number | null;
   host_suffix: string | null;
   /** 0 if there is no trash. */
   trash_days: number;
@@ -24,7 +25,7 @@ export interface ProjectUsage {
   trash_bytes: number;
 }
 
-/** A project and its drives. */
+/** A project and its first drives, 1000 at most. */
 export interface ProjectDetails extends ProjectUsage {
   drives: { drive_name: string; files: number; bytes: number }[];
 }
@@ -35,6 +36,7 @@ export interface CreatedProject {
   name: string | null;
   created: string;
   max_bytes: number | null;
+  max_files: number | null;
   host_suffix: string | null;
   project_key: string;
   prefix: string;
@@ -44,11 +46,13 @@ export interface NewProject {
   project_id?: string | undefined;
   name?: string | undefined;
   max_bytes?: number | undefined;
+  max_files?: number | undefined;
 }
 
 /** `null` removes a setting. */
 export interface ProjectChanges {
   max_bytes?: number | null | undefined;
+  max_files?: number | null | undefined;
   host_suffix?: string | null | undefined;
   trash_days?: number | undefined;
 }

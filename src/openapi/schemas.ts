@@ -167,10 +167,19 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
     type: "integer",
     format: "int64",
     description:
-      "The maximum total size of the project's files and open uploads; `null` for no limit.",
+      "The maximum total size of the project's files, trash and open uploads; `null` for no limit.",
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     examples: [10_000_000_000],
+  },
+  FileLimit: {
+    type: "integer",
+    format: "int64",
+    description:
+      "The maximum number of the project's files, with those in the trash; `null` for no limit.",
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    examples: [1_000_000],
   },
   Disk: closed({
     total: orNull(count("Bytes.", 500_000_000_000)),

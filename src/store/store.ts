@@ -6,7 +6,7 @@ import { Buckets } from "./accounts/buckets.ts";
 import { Deletions } from "./accounts/deletions.ts";
 import { EventLog } from "./accounts/events.ts";
 import { ProjectKeyStore } from "./accounts/project_keys.ts";
-import { ProjectStore } from "./accounts/projects.ts";
+import { ProjectStore, type UsedProject } from "./accounts/projects.ts";
 import { Revocations } from "./accounts/revocations.ts";
 import { S3KeyStore } from "./accounts/s3_keys.ts";
 import { NO_S3_SECRET_KEY, S3SecretBox, type S3SecretKey } from "./accounts/s3_secrets.ts";
@@ -39,13 +39,7 @@ import { ExpiredFiles } from "./maintenance/expired_files.ts";
 import { Scrub, type ScrubState } from "./maintenance/scrub.ts";
 import { Sweeper } from "./maintenance/sweeper.ts";
 import { Quotas } from "./quotas/quotas.ts";
-import {
-  type DriveUsage,
-  listDrives as listAllDrives,
-  listUsage,
-  type ProjectUsage,
-} from "./quotas/usage.ts";
-import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploadLimit } from "./uploads/open_upload_limit.ts";
+import { listUsage, NO_PROJECT_USAGE, type ProjectUsage, readUsage } from "./quotas/usage.ts";
 import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
 
@@ -114,11 +108,11 @@ export class Store {
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
+  readonly #quotas: Quotas;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
     const { scrubEvery: every, onNotice = () => {} } = options;
-    const { maxOpenUploads = DEFAULT_MAX_OPEN_UPLOADS } = options;
     if (meter !== undefined) db.meter = meter;
     this.#disk = disk;
     const { revocations } = this;
@@ -130,7 +124,7 @@ export class Store {
     const deletions = new Deletions(db, projectCache, () => this.links.forgetDeleted());
     this.#db = db;
     this.#projectCache = projectCache;
-    const quotas = new Quotas(db);
+    const quotas = this.#quotas = new Quotas(db, options.maxOpenUploads);
     this.#damages = new DamagedFiles(db);
     this.scrub = new Scrub(db, openVersions, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
@@ -143,9 +137,8 @@ export class Store {
     this.files = new FileStore(db, { ...shared, onDamage });
     this.#search = new FileSearch(db.reader);
     this.folders = new FolderStore(db, projectCache);
-    const end = uploadEnder(db, projectCache, quotas);
+    const end = uploadEnder(db, projectCache);
     this.uploads = new UploadStore(db, projectCache, quotas, this.files, {
-      limit: new OpenUploadLimit(db, maxOpenUploads),
       end,
       bodies,
       memory: memory.uploads,
@@ -163,7 +156,7 @@ export class Store {
       compactor,
       deletions,
       events,
-      expired: new ExpiredFiles(db, projectCache, quotas),
+      expired: new ExpiredFiles(db, projectCache),
       usageHistory: this.usageHistory,
       meter,
     });
@@ -211,7 +204,7 @@ export class Store {
     changes: FileChanges,
     condition: WriteCondition,
   ): Promise<FileRecord | "absent" | "refused"> {
-    const parts = { db: this.#db, projects: this.#projectCache };
+    const parts = { db: this.#db, projects: this.#projectCache, quotas: this.#quotas };
     return await changeFile(parts, place, changes, condition);
   }
 
@@ -236,17 +229,15 @@ export class Store {
     return await listDrives(this.#db.reader, query, known.deleting);
   }
 
-  /** Returns the drives of a project and their usage; none if the project does not exist. */
-  async drives(project: string): Promise<DriveUsage[]> {
-    const known = await this.#projectCache.find(project);
-    if (known === undefined) return [];
-    const drives = await listAllDrives(this.#db, project);
-    return drives.filter(({ name }) => !known.deleting.includes(name));
+  /** Returns the usage of a project, without the drives that are being deleted. It is one read. */
+  async usageOf(project: string): Promise<ProjectUsage> {
+    return await readUsage(this.#db.reads, project);
   }
 
-  /** Returns the usage of each project, in the order of their ids. */
-  async usage(): Promise<ProjectUsage[]> {
-    return await listUsage(this.#db, await this.projects.listDeletingDrives());
+  /** Returns all projects with their usage, in the order of their ids. Its cost does not depend on their drives. */
+  async usage(): Promise<UsedProject[]> {
+    const [infos, usages] = await Promise.all([this.projects.list(), listUsage(this.#db)]);
+    return infos.map((info) => ({ ...info, ...(usages.get(info.project) ?? NO_PROJECT_USAGE) }));
   }
 
   /** Returns the known damage and the progress of the scrub. */

@@ -41,7 +41,7 @@ Deno.test("A new project's key is shown with what it is listed by.", async () =>
   await using shop = await ShopStore.make();
   const made = await shop.json<NewProject>("project", "create", "Books & more", "--id", "B-2");
   const { project_id, name, created, project_key, prefix } = made;
-  assertEquals(Object.keys(made).length, 7);
+  assertEquals(Object.keys(made).length, 8);
   assertEquals([project_id, name], ["B-2", "Books & more"]);
   assertMatch(created, TIME);
   assertMatch(project_key, /^B-2_[A-Za-z0-9]{32}$/);
@@ -85,7 +85,9 @@ Deno.test("A limit is set with the project, changed, and lifted.", async () => {
   const trash = { trash_days: 0, trash_files: 0, trash_bytes: 0 };
   const usage = { files: 1, bytes: 1500, open_upload_bytes: 0, ...trash };
   const holds = { project_id: "small", name: null, ...usage, drives };
-  assertEquals(changed as unknown, { ...holds, max_bytes: 2048, host_suffix: null });
+  assertEquals(changed as unknown, {
+    ...{ ...holds, max_bytes: 2048, max_files: null, host_suffix: null },
+  });
   assertEquals([await put("b", 548), await put("c", 1)], [201, 507]);
   assertMatch(
     await commands.text(...change, "1kB"),
@@ -101,6 +103,21 @@ Deno.test("A limit is set with the project, changed, and lifted.", async () => {
     "-",
   ]);
   await commands.refused(1, /no project "other"/, "project", "change", "other", "--max-bytes", "1");
+});
+
+Deno.test("The number of files is limited with the project, changed, and lifted.", async () => {
+  await using server = await TestServer.start();
+  const commands = new StoreCommands(server.data);
+  type Limited = { max_files: number | null };
+  const made = await commands.json<Limited>("project", "create", "--id", "few", "--max-files", "5");
+  assertEquals(made.max_files, 5);
+  const change = ["project", "change", "few", "--max-files"];
+  assertEquals((await commands.json<Limited>(...change, "70")).max_files, 70);
+  assertMatch(await commands.text("project", "show", "few"), /It has 0 of 70 files\.\n/);
+  assertEquals((await commands.json<Limited>(...change, "none")).max_files, null);
+  for (const wrong of ["0", "-1", "1.5", "many"]) {
+    await commands.refused(2, /max-files.* whole number from 1 on, or none/, ...change, wrong);
+  }
 });
 
 Deno.test("A project is allowed a domain for its host names, and loses it.", async () => {
@@ -189,7 +206,7 @@ const REFUSED: readonly { args: string[]; code?: number; says: RegExp }[] = [
   { args: ["create", "--max-bytes", "none"], says: /--max-bytes .*must be .* like 500MB/ },
   {
     args: ["change", "shop"],
-    says: /Nothing to change: give --max-bytes, --host-suffix or --trash-days/,
+    says: /Nothing to change: give --max-bytes, --max-files, --host-suffix or --trash-days/,
   },
   {
     args: ["change", "shop", "--host-suffix", "com"],

@@ -192,6 +192,57 @@ test.unlikePeer("the quota counts objects, parts and copies", async (bench) => {
   }
 });
 
+test.unlikePeer("metadata counts as bytes, and objects as files", async (bench) => {
+  const project = projectOf(bench);
+  const { s3, bucket: Bucket } = bench;
+  const usage = async () => {
+    const { bytes, files } = (await project.call("GET", "")).expect(200).json as Record<
+      "bytes" | "files",
+      number
+    >;
+    return { bytes, files };
+  };
+  const before = await usage();
+  const Metadata = { colour: "r".repeat(994) };
+  await s3.send(new PutObjectCommand({ Bucket, Key: "m", Body: "", Metadata }));
+  assertEquals(await usage(), { ...before, bytes: before.bytes + 1000, files: before.files + 1 });
+  const { bytes, files } = await usage();
+  const statusOf = (work: Promise<unknown>) =>
+    work.then(() => 200, (error) => error.$metadata.httpStatusCode as number);
+  (await project.call("PATCH", "", { body: { max_bytes: bytes + 500, max_files: files + 1 } }))
+    .expect(200);
+  try {
+    const put = (Key: string, extra = {}) =>
+      statusOf(s3.send(new PutObjectCommand({ Bucket, Key, Body: "", ...extra })));
+    assertEquals(await put("n", { Metadata }), 507);
+    const replace = (size: number) =>
+      statusOf(s3.send(
+        new CopyObjectCommand({
+          Bucket,
+          Key: "m",
+          CopySource: `${Bucket}/m`,
+          MetadataDirective: "REPLACE",
+          Metadata: { colour: "r".repeat(size) },
+        }),
+      ));
+    assertEquals(await replace(1600), 507);
+    assertEquals(await replace(1494), 200);
+    assertEquals((await usage()).bytes, bytes + 500);
+    assertEquals(await replace(0), 200);
+    assertEquals((await usage()).bytes, bytes - 994);
+    assertEquals(await put("n"), 200);
+    assertEquals(await put("o"), 507);
+    assertEquals(
+      await statusOf(
+        s3.send(new CopyObjectCommand({ Bucket, Key: "o", CopySource: `${Bucket}/m` })),
+      ),
+      507,
+    );
+  } finally {
+    (await project.call("PATCH", "", { body: { max_bytes: null, max_files: null } })).expect(200);
+  }
+});
+
 test.unlikePeer("keys with fewer rights may do less", async (bench) => {
   const { site, bucket: Bucket } = bench;
   await bench.put("public/a", "text");

@@ -26,6 +26,7 @@ export interface NewProject {
   name: string | null;
   created: string;
   max_bytes: number | null;
+  max_files: number | null;
   project_key: string;
   prefix: string;
 }

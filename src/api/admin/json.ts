@@ -22,19 +22,22 @@ export interface ProjectJson {
   created: string;
   /** The limit for the total size of its files and open uploads; `null` for none. */
   max_bytes: number | null;
+  /** The limit for their number, with those in the trash; `null` for none. */
+  max_files: number | null;
   /** The domain below which its owner may choose host names for applications; `null` for none. */
   host_suffix: string | null;
 }
 
 /** A project as JSON. */
 export function projectJson(
-  { project, name, created, maxBytes, hostSuffix }: ProjectInfo,
+  { project, name, created, maxBytes, maxFiles, hostSuffix }: ProjectInfo,
 ): ProjectJson {
   return {
     project_id: project,
     name: name ?? null,
     created: isoSeconds(created),
     max_bytes: maxBytes ?? null,
+    max_files: maxFiles ?? null,
     host_suffix: hostSuffix ?? null,
   };
 }
@@ -109,12 +112,11 @@ export interface ProjectUsageJson extends ProjectJson {
   trash_bytes: number;
 }
 
-/** A project and the usage of its drives as JSON. */
+/** A project and its usage as JSON. */
 export function projectUsageJson(
   info: ProjectInfo,
-  drives: readonly DriveUsage[],
+  { files, bytes, openBytes, trashFiles, trashBytes }: Usage,
 ): ProjectUsageJson {
-  const { files, bytes, openBytes, trashFiles, trashBytes } = sumOf(drives);
   return {
     ...projectJson(info),
     trash_days: info.trashDays ?? 0,

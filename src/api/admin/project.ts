@@ -7,7 +7,7 @@ import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { MAX_HOST } from "../../rules/hosts.ts";
-import { driveNameProblem, isProjectId } from "../../rules/names.ts";
+import { driveNameProblem, isProjectId, MAX_LIST } from "../../rules/names.ts";
 import { MAX_DELETING_DRIVES, type ProjectInfo } from "../../store/accounts/projects.ts";
 import type { Deps } from "../endpoint.ts";
 import {
@@ -18,7 +18,7 @@ import {
   NO_PROJECT,
   projectEndpoint,
 } from "./admin_call.ts";
-import { diskJson, driveJson, projectUsageJson } from "./json.ts";
+import { diskJson, driveJson, projectUsageJson, sumOf } from "./json.ts";
 
 /** The longest time that the trash keeps files, in days (sharing contract). */
 const MAX_TRASH_DAYS = 365;
@@ -36,6 +36,7 @@ export const projectFields = {
   name: orNull(schema("Label")),
   created: schema("Second"),
   max_bytes: orNull(schema("ByteLimit")),
+  max_files: orNull(schema("FileLimit")),
   host_suffix: orNull(schema("HostSuffix")),
 };
 
@@ -48,7 +49,10 @@ export const usageFields = {
     "The total size of the parts of open uploads. They count towards `max_bytes` as well.",
     0,
   ),
-  trash_files: count("The number of files in the trash.", 3),
+  trash_files: count(
+    "The number of files in the trash, which counts towards `max_files` as well.",
+    3,
+  ),
   trash_bytes: count("Their total size, which counts towards `max_bytes` as well.", 98_304),
 };
 
@@ -58,14 +62,15 @@ export const showProject = projectEndpoint({
   tag: TAGS.projects,
   summary: "Show a project",
   description:
-    "Returns a project, its drives and their usage. A key that is limited to some drives sees only these. " +
+    `Returns a project, its usage, and the first ${MAX_LIST} of its drives; \`listDrives\` lists all of them. ` +
+    "A key that is limited to some drives sees only these. " +
     "Only the administrator sees the disk.",
   success: { 200: jsonResponse("The project.", "ProjectDetails") },
   schemas: {
     ProjectDetails: closed({
       ...projectFields,
       ...usageFields,
-      drives: listOf(schema("DriveUsage")),
+      drives: listOf(schema("DriveUsage"), { maxItems: MAX_LIST }),
       disk: schema("Disk"),
     }, { optional: ["disk"], description: "Only the administrator sees the disk." }),
   },
@@ -75,21 +80,24 @@ export const showProject = projectEndpoint({
   return projectDetails(call.info, call, deps);
 });
 
-const CHANGEABLE = ["max_bytes", "host_suffix", "trash_days"];
+/** What only the administrator may set. */
+const ADMINISTRATORS = ["max_bytes", "max_files", "host_suffix"];
+
+const CHANGEABLE = [...ADMINISTRATORS, "trash_days"];
 
 /**
- * `PATCH /admin/v1/projects/{id}`: sets the limit for the total size of the project's files, the suffix below which its
- * owner may choose host names, and the days of the trash, which the owner may set, too. `null` removes the limit or the
- * suffix.
+ * `PATCH /admin/v1/projects/{id}`: sets the limits for the total size and the number of the project's files, the suffix
+ * below which its owner may choose host names, and the days of the trash, which the owner may set, too. `null` removes a
+ * limit or the suffix.
  */
 export const changeProject = projectEndpoint({
   id: "changeProject",
   tag: TAGS.projects,
   summary: "Change a project",
   description:
-    "Sets the limit for the total size of the project's files; `null` removes it. Stored files are kept. " +
+    "Sets the limits for the total size and the number of the project's files; `null` removes one. Stored files are kept. " +
     "Sets the suffix below which the owner may choose host names for applications; names below the previous suffix " +
-    "become invalid. Both are for the administrator only. " +
+    "become invalid. These are for the administrator only. " +
     "Sets how many days the trash keeps files; 0 turns it off and empties it in the background.",
   body: jsonBody("The fields to set.", schema("ChangeProjectRequest"), {
     example: { max_bytes: 10_000_000_000 },
@@ -104,6 +112,7 @@ export const changeProject = projectEndpoint({
   schemas: {
     ChangeProjectRequest: closed({
       max_bytes: orNull(schema("ByteLimit")),
+      max_files: orNull(schema("FileLimit")),
       host_suffix: orNull(schema("HostSuffix")),
       trash_days: trashDays,
     }, { optional: CHANGEABLE, description: "At least one field is required." }),
@@ -111,15 +120,16 @@ export const changeProject = projectEndpoint({
 }, async (call, deps) => {
   const fields = await Fields.read(call, deps.idleTimeout, CHANGEABLE);
   if (!CHANGEABLE.some((name) => fields.has(name))) throw errors.nothingToChange(CHANGEABLE);
-  const isOwners = !fields.has("max_bytes") && !fields.has("host_suffix");
+  const isOwners = !ADMINISTRATORS.some((name) => fields.has(name));
   if (!call.isAdministrator && !isOwners) throw errors.administratorOnly();
   const trashDays = fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS);
   // Without a trash, what is in it is deleted.
   if (trashDays === 0) call.rights.require("delete");
   const maxBytes = fields.sizeOrNull("max_bytes");
+  const maxFiles = fields.integerOrNull("max_files", 1, Number.MAX_SAFE_INTEGER);
   const suffix = fields.textOrNull("host_suffix", (text) => suffixProblem(text, deps));
   const hostSuffix = suffix === null ? null : suffix?.toLowerCase();
-  const changes = { maxBytes, hostSuffix, trashDays };
+  const changes = { maxBytes, maxFiles, hostSuffix, trashDays };
   const info = await deps.store.projects.update(call.project, changes, call.actor);
   if (info === undefined) throw errors.projectNotFound(call.project);
   return await projectDetails(info, call, deps);
@@ -177,16 +187,18 @@ export const deleteDrive = projectEndpoint({
   return json(202, { project_id: project, drive_name: drive });
 });
 
-/** A project with its drives. The disk is shared by all projects, so only the administrator sees it. */
+/** A project with its first drives. The disk is shared by all projects, so only the administrator sees it. */
 async function projectDetails(
   info: ProjectInfo,
   { isAdministrator, rights }: AdminCall,
   { store, volume }: Deps,
 ): Promise<Response> {
-  const all = await store.drives(info.project);
-  const drives = all.filter(({ name }) => rights.allowsDrive(name));
+  const { project } = info;
+  const page = { limit: MAX_LIST, prefix: "", last: "" };
+  const { drives } = await store.listDrives({ project, among: rights.drives, ...page });
+  const usage = rights.drives === undefined ? await store.usageOf(project) : sumOf(drives);
   return json(200, {
-    ...projectUsageJson(info, drives),
+    ...projectUsageJson(info, usage),
     drives: drives.map(driveJson),
     ...(isAdministrator ? { disk: diskJson(await volume()) } : {}),
   });

@@ -73,14 +73,13 @@ export const listProjects = administratorEndpoint({
   },
 }, async (_call, { store, volume, backups }) => {
   const integrity = integrityJson(await store.integrity());
-  const projects = [];
-  for (const info of await store.projects.list()) {
-    projects.push(projectUsageJson(info, await store.drives(info.project)));
-  }
+  const projects = (await store.usage()).map((used) => projectUsageJson(used, used));
   const disk = diskJson(await volume());
   const optional = backups === undefined ? {} : { backups: backupsJson(backups()) };
   return json(200, { projects, disk, integrity, ...optional });
 });
+
+const CREATE_FIELDS = ["name", "project_id", "max_bytes", "max_files"];
 
 /** `POST /admin/v1/projects`: creates a project and its first key, which is returned only once. */
 export const createProject = administratorEndpoint({
@@ -101,6 +100,7 @@ export const createProject = administratorEndpoint({
         name: "Photo album",
         created: "2021-04-22T11:50:08Z",
         max_bytes: null,
+        max_files: null,
         host_suffix: null,
         project_key: "album_k3JxQ0aBs7Wd9Zp2Lm4Nr8Tv1Yc5Eg6H",
         prefix: "k3JxQ0aB",
@@ -116,8 +116,9 @@ export const createProject = administratorEndpoint({
       name: orNull(schema("Label")),
       project_id: orNull(schema("ProjectId")),
       max_bytes: orNull(schema("ByteLimit")),
+      max_files: orNull(schema("FileLimit")),
     }, {
-      optional: ["name", "project_id", "max_bytes"],
+      optional: CREATE_FIELDS,
       description: "All fields are optional.",
     }),
     NewProject: closed({
@@ -127,11 +128,13 @@ export const createProject = administratorEndpoint({
     }),
   },
 }, async (call, { store, idleTimeout }) => {
-  const fields = await Fields.read(call, idleTimeout, ["name", "project_id", "max_bytes"]);
+  const fields = await Fields.read(call, idleTimeout, CREATE_FIELDS);
   const name = fields.optionalText("name", keyNameProblem);
   const id = fields.optionalText("project_id", projectIdProblem);
   const maxBytes = fields.sizeOrNull("max_bytes") ?? undefined;
-  const { info, key } = await store.projects.create(id, name, maxBytes, call.actor);
+  const maxFiles = fields.integerOrNull("max_files", 1, Number.MAX_SAFE_INTEGER) ?? undefined;
+  const limits = { maxBytes, maxFiles };
+  const { info, key } = await store.projects.create(id, name, limits, call.actor);
   return json(201, { ...projectJson(info), project_key: key.text, prefix: keyPrefix(key) });
 });
 

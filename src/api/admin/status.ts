@@ -63,17 +63,17 @@ export const showStatus = administratorEndpoint({
     }),
   },
 }, async ({ origin }, { store, volume, backups, wrongKeys, program, s3 }) => {
-  const [disk, size, usages, integrity, open, own] = await Promise.all([
+  const [disk, size, usages, integrity, own] = await Promise.all([
     volume(),
     program.storeSize(),
     store.usage(),
     store.integrity(),
-    store.uploads.countOpen(),
     program.warnings(),
   ]);
   const backup = backups?.();
   const checked = integrityJson(integrity);
   const { files, bytes } = sumOf(usages);
+  const open = usages.reduce((sum, { openUploads }) => sum + openUploads, 0);
   const running = program.running();
   const { rss, heapUsed } = Deno.memoryUsage();
   return json(200, {

@@ -49,7 +49,7 @@ export const showUsage = projectEndpoint({
   },
 }, async ({ project, info: { created }, query }, { store }) => {
   const days = daysOf(query);
-  const { files, bytes } = sumOf(await store.drives(project));
+  const { files, bytes } = await store.usageOf(project);
   const stock = { files, bytes };
   return usageList(await store.usageHistory.list({ project, created, days, stock }));
 });

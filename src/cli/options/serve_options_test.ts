@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import { DEFAULT_IDLE_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../../store/store.ts";
-import { DEFAULT_MAX_OPEN_UPLOADS } from "../../store/uploads/open_upload_limit.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS } from "../../store/quotas/quotas.ts";
 import { UsageError } from "../terminal/output.ts";
 import { variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";

@@ -7,7 +7,7 @@ type EventName = Schemas["Event"]["event"];
 const TEXTS: Readonly<Record<EventName, string>> = {
   "project.created": "Project created",
   "project.deleted": "Project deleted",
-  "quota.changed": "Limit of space changed",
+  "quota.changed": "Limit changed",
   "trash.changed": "Trash changed",
   "host_suffix.changed": "Domain for applications changed",
   "drive.deleted": "Drive deleted",
@@ -44,6 +44,7 @@ export function actorText(by: string): string {
 /** The values of settings in words. */
 const SETTINGS: Readonly<Record<string, (value: string) => string>> = {
   max_bytes: (value) => value === "null" ? "none" : formatBytes(Number(value)),
+  max_files: (value) => value === "null" ? "no limit of files" : plural(Number(value), "file"),
   trash_days: (value) => value === "0" ? "off" : plural(Number(value), "day"),
   host_suffix: (value) => value === "null" ? "none" : value,
 };

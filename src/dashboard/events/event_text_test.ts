@@ -5,8 +5,8 @@ Deno.test("Events say in words what was changed, and to what", () => {
   const cases = [
     ["key.created", "7DiqI7D5", "Key created: 7DiqI7D5"],
     ["app.deleted", "album/wiki", "Application deleted: album/wiki"],
-    ["quota.changed", "max_bytes=5000000000", "Limit of space changed: 5 GB"],
-    ["quota.changed", "album/max_bytes=null", "Limit of space changed: none (album)"],
+    ["quota.changed", "max_bytes=5000000000", "Limit changed: 5 GB"],
+    ["quota.changed", "album/max_bytes=null", "Limit changed: none (album)"],
     ["trash.changed", "trash_days=1", "Trash changed: 1 day"],
     ["trash.changed", "trash_days=0", "Trash changed: off"],
     ["host_suffix.changed", "host_suffix=a.b", "Domain for applications changed: a.b"],

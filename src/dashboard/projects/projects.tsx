@@ -91,7 +91,12 @@ function columnsOf({ total }: Schemas["Disk"]): Column<ProjectUsage>[] {
         </a>
       ),
     },
-    { title: "Files", isNumber: true, cell: ({ files }) => formatNumber(files) },
+    {
+      title: "Files",
+      isNumber: true,
+      cell: ({ files, max_files }) =>
+        formatNumber(files) + (max_files === null ? "" : ` of ${formatNumber(max_files)}`),
+    },
     {
       title: "Used",
       cell: ({ bytes, trash_bytes, open_upload_bytes, max_bytes, project_id }) => {

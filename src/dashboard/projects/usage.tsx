@@ -37,7 +37,7 @@ export function Usage({ project }: { project: string }) {
 }
 
 function UsageNow({ info }: { info: Schemas["ProjectDetails"] }) {
-  const { bytes, trash_bytes, trash_files, open_upload_bytes, max_bytes, files } = info;
+  const { bytes, trash_bytes, trash_files, open_upload_bytes, max_bytes, max_files, files } = info;
   const used = bytes + trash_bytes + open_upload_bytes;
   const limit = max_bytes === null ? "" : ` of ${formatBytes(max_bytes)}`;
   return (
@@ -54,6 +54,10 @@ function UsageNow({ info }: { info: Schemas["ProjectDetails"] }) {
           ["Files", `${plural(files, "file")}, ${formatBytes(bytes)}`],
           ["Trash", `${plural(trash_files, "file")}, ${formatBytes(trash_bytes)}`],
           ["Uploads in progress", formatBytes(open_upload_bytes)],
+          max_files !== null && [
+            "Limit of files",
+            `${formatNumber(files + trash_files)} of ${formatNumber(max_files)}`,
+          ],
         ]}
       />
     </div>

@@ -162,8 +162,11 @@ function QuotaSettings(props: SettingsProps) {
   const [limit, setLimit] = useState(sizeText(info.max_bytes));
   const isValid = sizeProblem(limit) === undefined;
   const submit = () => save({ max_bytes: parseSize(limit) ?? null }, "Saved");
+  const [files, setFiles] = useState(String(info.max_files ?? ""));
+  const isCount = /^([1-9]\d{0,14})?$/.test(files);
+  const maxFiles = files === "" ? null : Number(files);
   return (
-    <Section title="Limit of space" lead="For files, the trash and uploads in progress together.">
+    <Section title="Limits" lead="The trash counts as well and, for space, uploads in progress.">
       <Setting
         value={limit}
         onSave={submit}
@@ -171,10 +174,28 @@ function QuotaSettings(props: SettingsProps) {
       >
         {(refusal) => (
           <SizeField
-            label="Limit"
+            label="Limit of space"
             value={limit}
             problem={refusal}
             onInput={setLimit}
+          />
+        )}
+      </Setting>
+      <Setting
+        value={files}
+        onSave={() =>
+          save({ max_files: maxFiles }, "Saved")}
+        isReady={isCount && maxFiles !== info.max_files}
+      >
+        {(refusal) => (
+          <TextField
+            label="Limit of files"
+            hint="How many files there may be. Empty for no limit."
+            inputMode="numeric"
+            placeholder="No limit"
+            value={files}
+            problem={isCount ? refusal : "Enter a whole number from 1 on, or nothing"}
+            onInput={setFiles}
           />
         )}
       </Setting>

@@ -4,7 +4,7 @@ import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { VolumeQuery } from "../../store/disk/volume.ts";
 import type { MemoryUse } from "../../store/engine/memory_budget.ts";
-import type { ProjectUsage } from "../../store/quotas/usage.ts";
+import type { UsedProject } from "../../store/accounts/projects.ts";
 import type { Integrity } from "../../store/store.ts";
 import { Exposition, only, type Sample } from "./exposition.ts";
 import type { HttpMetrics } from "./http_metrics.ts";
@@ -23,7 +23,7 @@ export interface MetricsSources {
   /** The use of the memory budget, by part. */
   memory: () => MemoryUse[];
   /** The number of files and bytes of each project. */
-  usage: () => Promise<ProjectUsage[]>;
+  usage: () => Promise<UsedProject[]>;
   /** The damaged files, and the progress of the scrub. */
   integrity: () => Promise<Integrity>;
   /** The size of the store's file and its log in bytes; `undefined` if it is not known. */
@@ -39,7 +39,7 @@ export interface MetricsSources {
 }
 
 interface Usage {
-  projects: readonly ProjectUsage[];
+  projects: readonly UsedProject[];
   integrity: Integrity;
   /** When it was read, as `performance.now()`. */
   readAt: number;
@@ -208,7 +208,7 @@ function writeCertificates(
 }
 
 /** If there are too many projects, those with the most bytes are listed. */
-function writeProjects(to: Exposition, all: readonly ProjectUsage[]): void {
+function writeProjects(to: Exposition, all: readonly UsedProject[]): void {
   const listed = all.length <= MAX_MEASURED_PROJECTS
     ? all
     : all.toSorted((a, b) => b.bytes - a.bytes).slice(0, MAX_MEASURED_PROJECTS);

@@ -4,7 +4,7 @@ import { BeingDeleted, NoSuchProject, UploadRefused } from "../engine/errors.ts"
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys, dataWith } from "../testing/entries.ts";
+import { assertKeys, dataWith, drivesOf } from "../testing/entries.ts";
 import { put } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
@@ -24,7 +24,7 @@ testOnAll("A bucket is created once, and deleted if it is empty", async (bench) 
     assertEquals(await buckets.create(project, drive), "created");
     assertEquals(await buckets.create(project, drive), "exists");
     assertEquals(await buckets.exists(project, drive), true);
-    assertEquals((await bench.store.drives(project)).map(({ name }) => name), [drive]);
+    assertEquals((await drivesOf(bench.store, project)).map(({ name }) => name), [drive]);
     assertEquals(await deleteEmpty(bench), "deleted");
     assertEquals(await buckets.exists(project, drive), false);
     await assertKeys(bench, {});
@@ -73,7 +73,7 @@ testOnAll("A bucket with an open upload can be deleted, which ends the upload", 
   await uploads.putPart(place("a"), part, inPieces(bytes(9)), () => {});
   assertEquals(await deleteEmpty(bench), "deleted");
   await assertRejects(() => uploads.session(place("a"), id), UploadRefused);
-  assertEquals(await uploads.countOpen(), 0);
+  assertEquals((await bench.store.usageOf("p")).openUploads, 0);
   await sweepLater(bench);
   await assertKeys(bench, {});
 });

@@ -9,7 +9,7 @@ import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { identityOf, keys, prefixes, ranges } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
-import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
+import type { ProjectCache } from "../engine/project_cache.ts";
 import type { KvReader } from "../reads/read_queue.ts";
 import type {
   AppRecord,
@@ -29,6 +29,7 @@ import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
 import { deleteProjectKey } from "./project_keys.ts";
 import { deleteS3Key } from "./s3_keys.ts";
+import { deleteSums, discountStep } from "../quotas/usage.ts";
 import { deleteLink } from "../links/link_record.ts";
 import { deleteListedGrant } from "../sessions/grants.ts";
 
@@ -102,6 +103,14 @@ export class Deletions {
     if (failures.length > 0) throw failures[0];
   }
 
+  /** Takes a drive whose deletion has begun out of the sums of its project, unless that was done. */
+  async discount(project: string, drive: string): Promise<void> {
+    const marker = await this.#db.reader.get<DeletionMarker>(keys.driveDeletion(project, drive));
+    const step = await discountStep(this.#db.reader, project, drive);
+    if (marker.value === null || step === undefined) return;
+    await this.#db.commit(step.check(marker.key, marker.versionstamp));
+  }
+
   /** Finishes one deletion, unless it is finished already or `stop` is called. */
   async run(key: Deno.KvKey): Promise<void> {
     while (!this.#isStopped && !await this.#runBatch(key));
@@ -158,7 +167,7 @@ export class Deletions {
   async #finish(marker: Marker): Promise<void> {
     const project = String(marker.key[1]);
     if (marker.value.kind === "drive") await this.#finishDrive(marker, project);
-    else await this.#db.commit(checkMarker(marker).delete(marker.key));
+    else await this.#db.commit(deleteSums(checkMarker(marker).delete(marker.key), project));
     this.#projects.forget(project);
   }
 
@@ -172,9 +181,7 @@ export class Deletions {
       if (current.versionstamp !== marker.versionstamp) return { result: undefined };
       const operation = checkMarker(marker).delete(marker.key)
         .check(owner.key, owner.versionstamp);
-      if (owner.value !== null) {
-        setProjectRecord(operation, project, withoutDrive(owner.value, drive));
-      }
+      if (owner.value !== null) operation.set(owner.key, withoutDrive(owner.value, drive));
       return { operation, result: undefined };
     });
   }
@@ -241,20 +248,20 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* s3KeySteps(list, project);
   // The deletions of its drives and applications have nothing left to do.
   yield* deleteAll(list, prefixes.deletions(project));
-  yield* deleteAll(list, prefixes.openUploads(project));
   yield* deleteAll(list, prefixes.events(project));
   yield* deleteAll(list, prefixes.dailyUsage(project));
 }
 
-/**
- * Yields the files, folders, trash and uploads of one drive or of all, then the counters, which deleting a file would
- * change.
- */
+/** Yields the counters of one drive, then its files, folders, trash, uploads and links; or those of all drives. */
 async function* driveSteps(
   list: List,
   project: string,
   ...drive: string[]
 ): AsyncGenerator<Operation> {
+  const [only] = drive;
+  const discount = only === undefined ? undefined : await discountStep({ list }, project, only);
+  if (discount !== undefined) yield discount;
+  else yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
   const files = { prefix: prefixes.ofDrive("file", project, ...drive) };
   for await (const entry of list<FileRecord>(files)) {
     const { key, value } = entry;
@@ -274,7 +281,6 @@ async function* driveSteps(
   yield* deleteAll(list, prefixes.ofDrive("folder", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("parts_revision", project, ...drive));
   yield* linkSteps(list, project, ...drive);
-  yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
 }
 
 /**
@@ -297,17 +303,15 @@ function trashStep(project: string, entry: Deno.KvEntry<TrashRecord>): Operation
   return step;
 }
 
-/** Ends an upload as an abort does. The check fails if the upload has ended, as its slot may be another upload's then. */
-function uploadStep(
-  project: string,
-  { key, value: { name, expires, number }, versionstamp }: Deno.KvEntry<UploadSession>,
-): Operation {
-  const [drive = "", id = ""] = key.slice(2).map(String);
-  const step = new Operation().check(key, versionstamp)
-    .delete(key)
+/** Ends an upload as an abort does. */
+function uploadStep(project: string, entry: Deno.KvEntry<UploadSession>): Operation {
+  const { name, expires } = entry.value;
+  const [drive = "", id = ""] = entry.key.slice(2).map(String);
+  const step = new Operation().check(entry.key, entry.versionstamp)
+    .delete(entry.key)
     .delete(keys.garbage(expires, id))
     .delete(keys.partsRevision(project, drive, id))
-    .delete(keys.openUpload(project, number));
+    .sum(keys.projectUsage(project, "open_uploads"), -1);
   addGarbage(step, { kind: "upload", project, drive, name, id }, Date.now());
   return step;
 }

@@ -8,7 +8,7 @@ import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes } from "../testing/bodies.ts";
-import { dataWith } from "../testing/entries.ts";
+import { dataWith, drivesOf } from "../testing/entries.ts";
 import { assertCompleted, putAt, upload } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { DELETION_BATCH } from "./deletions.ts";
@@ -135,7 +135,7 @@ testOnAll("A deletion that was interrupted is finished by the next sweep", async
     await sweepInterrupted(bench, commits);
     await sweepLater(otherProcess(bench));
     assertEquals(await dataWith(bench, '"d"'), []);
-    assertEquals(await bench.store.drives("p"), []);
+    assertEquals(await drivesOf(bench.store, "p"), []);
   }
   const after = (await dataWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
   assertEquals(after, files);
@@ -205,7 +205,7 @@ testOnAll("A large deletion does not delay a small one", async (bench) => {
   for (const drive of ["a large one", "small"]) await projects.deleteDrive("p", drive);
   // One batch of the large deletion, then all of the small one and its marker.
   await sweepInterrupted(bench, 3);
-  assertEquals(await bench.store.drives("p").then(namesOf), ["as small"]);
+  assertEquals(await drivesOf(bench.store, "p").then(namesOf), ["as small"]);
   assertEquals(await countDeletions(bench), 1);
   // A deletion that begins during the sweep gets its turn as well.
   const store = new Store(new ShortLived(bench.db, 11), { onError: () => {} });

@@ -3,11 +3,12 @@ import type { Database } from "../engine/database.ts";
 import { AlreadyExists, BeingDeleted } from "../engine/errors.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
+import type { ProjectCache } from "../engine/project_cache.ts";
 import type { DeletionMarker, ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { isPresent } from "../files/file_record.ts";
 import { emptyInBackground } from "../files/trash.ts";
+import type { ProjectUsage } from "../quotas/usage.ts";
 import type { KvReader } from "../reads/read_queue.ts";
 import type { Deletions } from "./deletions.ts";
 import { type Actor, COMMAND_LINE, type EventLog, type NewEvent } from "./events.ts";
@@ -25,17 +26,22 @@ export interface ProjectInfo {
   name?: string;
   /** Milliseconds since 1970. */
   created: number;
-  /** The quota: how many bytes the files may have together. */
+  /** The most bytes and files that it may have. */
   maxBytes?: number;
+  maxFiles?: number;
   /** The domain below which the owner may choose host names for applications. */
   hostSuffix?: string;
   /** How many days the trash keeps files; without it there is no trash. */
   trashDays?: number;
 }
 
+/** A project with what it uses. */
+export type UsedProject = ProjectInfo & ProjectUsage;
+
 /** Settings of a project that can be changed. `null` removes a setting. */
 export interface ProjectChanges {
   maxBytes?: number | null | undefined;
+  maxFiles?: number | null | undefined;
   hostSuffix?: string | null | undefined;
   /** 0 turns the trash off and empties it in the background. */
   trashDays?: number | undefined;
@@ -120,14 +126,14 @@ export class ProjectStore {
    * Creates a project and its first key, which cannot be read again.
    *
    * @param project Its id; a random one unless given.
-   * @param maxBytes Its quota in bytes; none unless given.
+   * @param limits Its limits; none unless given.
    * @throws {AlreadyExists} if there is a project with this id.
    * @throws {BeingDeleted} while a project with this id is being deleted.
    */
   async create(
     project: string | undefined,
     name: string | undefined,
-    maxBytes?: number,
+    limits: Pick<ProjectChanges, "maxBytes" | "maxFiles"> = {},
     actor: Actor = COMMAND_LINE,
   ): Promise<{ info: ProjectInfo; key: ProjectKey }> {
     const made = await transact(this.#db, async () => {
@@ -141,11 +147,8 @@ export class ProjectStore {
       if (owner.value !== null) throw new AlreadyExists("project", id);
       if (deletion.value !== null) throw new BeingDeleted("project", id);
       const created = Date.now();
-      const record: ProjectRecord = {
-        created,
-        ...(name === undefined ? {} : { name }),
-        ...(maxBytes === undefined ? {} : { maxBytes }),
-      };
+      const named = name === undefined ? {} : { name };
+      const record = changed({ created, ...named }, limits);
       const operation = new Operation().check(owner.key, null)
         .check(deletion.key, null)
         .set(owner.key, record);
@@ -165,16 +168,6 @@ export class ProjectStore {
     return await Array.fromAsync(entries, ({ key, value }) => infoOf(String(key.at(-1)), value));
   }
 
-  /** Returns, for each project, its drives that are being deleted. */
-  async listDeletingDrives(): Promise<Map<string, readonly string[]>> {
-    const entries = this.#db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
-    const deleting = new Map<string, readonly string[]>();
-    for await (const { key, value } of entries) {
-      deleting.set(String(key.at(-1)), value.removing ?? []);
-    }
-    return deleting;
-  }
-
   /** Returns a project, or `undefined` if there is none with this id. */
   async get(project: string): Promise<ProjectInfo | undefined> {
     const { value } = await this.#db.reader.get<ProjectRecord>(keys.project(project));
@@ -184,7 +177,7 @@ export class ProjectStore {
   /**
    * Changes the given settings. Returns the project, or `undefined` if there is none with this id.
    *
-   * A quota below the present use keeps the files and refuses growth. A host that the owner chose below the earlier
+   * A limit below the present use keeps the files and refuses growth. A host that the owner chose below the earlier
    * suffix no longer counts: see `AppStore`.
    */
   async update(
@@ -197,7 +190,7 @@ export class ProjectStore {
       if (owner.value === null) return { result: undefined };
       const record = changed(owner.value, changes);
       const operation = new Operation().check(owner.key, owner.versionstamp);
-      setProjectRecord(operation, project, record);
+      operation.set(owner.key, record);
       if (owner.value.trashDays !== undefined && record.trashDays === undefined) {
         emptyInBackground(operation, project);
       }
@@ -223,7 +216,6 @@ export class ProjectStore {
       const marker: DeletionMarker = { kind: "project", since: Date.now() };
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .delete(owner.key)
-        .delete(keys.quota(project))
         .set(keys.projectDeletion(project), marker);
       this.#events.record(operation, actor, { event: "project.deleted", project });
       return { operation, result: true };
@@ -243,8 +235,11 @@ export class ProjectStore {
     actor: Actor = COMMAND_LINE,
   ): Promise<boolean> {
     const outcome = await this.#hideDrive(project, drive, actor);
-    if (outcome !== "absent") this.#notifyDeletion(project);
-    return outcome !== "absent";
+    if (outcome === "absent") return false;
+    this.#notifyDeletion(project);
+    // From now on it counts nowhere, also if there is much to delete.
+    await this.#deletions.discount(project, drive);
+    return true;
   }
 
   /**
@@ -297,7 +292,7 @@ export class ProjectStore {
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .set(keys.driveDeletion(project, drive), marker);
       if (isEmpty !== undefined) operation.check(files.key, files.versionstamp);
-      setProjectRecord(operation, project, record);
+      operation.set(owner.key, record);
       this.#events.record(operation, actor, { event: "drive.deleted", project, target: drive });
       return { operation, result: "deleted" };
     });
@@ -312,11 +307,13 @@ export class ProjectStore {
 
 function changed(
   record: ProjectRecord,
-  { maxBytes, hostSuffix, trashDays }: ProjectChanges,
+  { maxBytes, maxFiles, hostSuffix, trashDays }: ProjectChanges,
 ): ProjectRecord {
   const after = { ...record };
   if (maxBytes === null) delete after.maxBytes;
   else if (maxBytes !== undefined) after.maxBytes = maxBytes;
+  if (maxFiles === null) delete after.maxFiles;
+  else if (maxFiles !== undefined) after.maxFiles = maxFiles;
   if (hostSuffix === null) delete after.hostSuffix;
   else if (hostSuffix !== undefined) after.hostSuffix = hostSuffix;
   if (trashDays === 0) delete after.trashDays;
@@ -328,6 +325,9 @@ function changed(
 function* changeEvents(before: ProjectRecord, after: ProjectRecord): Generator<NewEvent> {
   if (after.maxBytes !== before.maxBytes) {
     yield { event: "quota.changed", target: `max_bytes=${after.maxBytes ?? null}` };
+  }
+  if (after.maxFiles !== before.maxFiles) {
+    yield { event: "quota.changed", target: `max_files=${after.maxFiles ?? null}` };
   }
   if (after.trashDays !== before.trashDays) {
     yield { event: "trash.changed", target: `trash_days=${after.trashDays ?? 0}` };
@@ -352,13 +352,14 @@ async function isEmptyDrive(reader: KvReader, project: string, drive: string): P
 
 function infoOf(
   project: string,
-  { name, created, maxBytes, hostSuffix, trashDays }: ProjectRecord,
+  { name, created, maxBytes, maxFiles, hostSuffix, trashDays }: ProjectRecord,
 ): ProjectInfo {
   return {
     project,
     ...(name === undefined ? {} : { name }),
     created,
     ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(maxFiles === undefined ? {} : { maxFiles }),
     ...(hostSuffix === undefined ? {} : { hostSuffix }),
     ...(trashDays === undefined ? {} : { trashDays }),
   };

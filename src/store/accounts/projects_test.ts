@@ -6,6 +6,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
 import { put } from "../testing/files.ts";
+import { drivesOf } from "../testing/entries.ts";
 import { otherProcess, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { MAX_DELETING_DRIVES } from "./projects.ts";
@@ -63,7 +64,7 @@ testOnAll("A deleted project is gone for every caller at once", async (bench) =>
   assertEquals(await store.keys.find(hash), undefined);
   assertEquals(await store.projects.get("q"), undefined);
   assertEquals((await store.projects.list()).map(({ project }) => project), ["p"]);
-  assertEquals([await store.keys.list("q"), await store.drives("q")], [[], []]);
+  assertEquals([await store.keys.list("q"), await drivesOf(store, "q")], [[], []]);
   assertEquals([await store.projects.delete("q"), calls], [false, 1]);
 });
 
@@ -133,7 +134,7 @@ testOnAll(
     await store.projects.ensure("p", key);
     assertEquals((await store.keys.find(hashSecret(key.text)))?.project, "p");
     assertEquals((await store.keys.list("p")).length, 1);
-    assertEquals(await store.drives("p"), []);
+    assertEquals(await drivesOf(store, "p"), []);
     await store.projects.create("other", undefined);
     await store.sweeper.sweep();
     assertEquals((await store.keys.list("p")).length, 1);

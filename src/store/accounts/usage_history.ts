@@ -14,7 +14,7 @@ import type { Database } from "../engine/database.ts";
 import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { DailyUsageRecord, UsageHistoryRecord } from "../engine/records.ts";
-import type { ProjectUsage } from "../quotas/usage.ts";
+import type { UsedProject } from "./projects.ts";
 import { changeDailyUsage, dayOf, NO_TRAFFIC } from "./daily_usage.ts";
 import { type Traffic, TrafficCounter } from "./traffic.ts";
 
@@ -72,7 +72,7 @@ const NOTHING: Stock = { files: 0, bytes: 0 };
 export class UsageHistory {
   readonly traffic: TrafficCounter;
   readonly #db: Database;
-  readonly #usage: () => Promise<ProjectUsage[]>;
+  readonly #usage: () => Promise<UsedProject[]>;
   /** The last day that this process knows to be recorded. */
   #closed: number | undefined;
   /** The claim of another process, and since when this one knows it, as `performance.now()`. */
@@ -85,7 +85,7 @@ export class UsageHistory {
   constructor(
     db: Database,
     { usage, onError }: {
-      usage: () => Promise<ProjectUsage[]>;
+      usage: () => Promise<UsedProject[]>;
       onError: (error: unknown) => void;
     },
   ) {

@@ -16,7 +16,7 @@ import type { MemoryPart, MemoryShare } from "../engine/memory_budget.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import type { CachedProject } from "../engine/project_cache.ts";
 import { CHUNK_SIZE, type Place } from "../engine/records.ts";
-import type { Quotas } from "../quotas/quotas.ts";
+import type { Quotas, Reservation } from "../quotas/quotas.ts";
 import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { chunkCount, cutIntoChunks } from "./chunks.ts";
 import { newVersion } from "./versions.ts";
@@ -76,7 +76,8 @@ export class BodyReceiver {
    * Receives a body and returns what `publish` returns. If the body, `accept` or `publish` fails, the bytes are
    * abandoned.
    *
-   * @param publish Must publish or abandon the bytes. Called with what `accept` has returned.
+   * @param publish Must publish or abandon the bytes. Called with what `accept` has returned, and with the room that is
+   *   reserved for the bytes, for `Quotas.commit`.
    * @throws {QuotaExceeded} before the body is read or while it is.
    * @throws {MemoryExhausted} before the body is read.
    */
@@ -84,18 +85,17 @@ export class BodyReceiver {
     place: Place,
     { begun, replaced, announced, maxSize = MAX_PAYLOAD, accept }: BodyWrite<K>,
     body: AsyncIterable<Uint8Array>,
-    publish: (received: Received, kept: K | undefined) => Promise<T>,
+    publish: (received: Received, kept: K | undefined, room: Reservation | undefined) => Promise<T>,
   ): Promise<T> {
-    using reservation = await this.#quotas.reserve(begun, place, replaced, announced);
+    using room = await this.#quotas.reserve(begun, place, replaced, announced);
     const share = Math.min(announced ?? UPLOAD_MEMORY, UPLOAD_MEMORY);
     using memory = await this.#memory.reserve(place.project, share);
     let received: Received | undefined;
     try {
       const options = { announced, maxSize, memory };
-      received = await receive(this.#db, place, reservation.track(body), options);
+      received = await receive(this.#db, place, room?.track(body) ?? body, options);
       const kept = await accept(received) ?? undefined;
-      reservation.release();
-      return await publish(received, kept);
+      return await publish(received, kept, room);
     } catch (error) {
       this.#discarded.add(announced ?? 0);
       await cleanUpAfter(error, async () => received && await abandon(received));

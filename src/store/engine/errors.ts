@@ -195,12 +195,13 @@ export class TooManyLinks extends Error {
   }
 }
 
-/** State of a project's quota at a refused write, in bytes. */
+/** State of a project's limit at a refused write, in bytes or files. */
 export interface QuotaNumbers {
-  /** Bytes of all files and open uploads. */
+  resource: "bytes" | "files";
+  /** In use, with what is being written. Includes the trash and, of bytes, the parts of open uploads. */
   used: number;
   limit: number;
-  /** Bytes that the write needed in addition. */
+  /** What the write needed in addition. */
   more: number;
 }
 
@@ -210,13 +211,15 @@ export class QuotaExceeded extends Error {
 
   /** @param outcome Effect of the refused write, as the end of a sentence. */
   constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
-    const { used, limit, more } = numbers;
-    super(
-      `The project has ${formatBytes(used)} of its ${formatBytes(limit)} in use and cannot take ${
+    const { resource, used, limit, more } = numbers;
+    const sentence = resource === "files"
+      ? `The project has ${used} of its ${limit} files, those in the trash included, and cannot take ${more} more: ` +
+        "delete files, empty the trash or ask the administrator for more"
+      : `The project has ${formatBytes(used)} of its ${formatBytes(limit)} in use and cannot take ${
         formatBytes(more)
       } more (${used} of ${limit} bytes, ${more} more): ` +
-        `delete files, empty the trash, abort open uploads or ask the administrator for more; ${outcome}`,
-    );
+        "delete files, empty the trash, abort open uploads or ask the administrator for more";
+    super(`${sentence}; ${outcome}`);
   }
 }
 

@@ -17,6 +17,9 @@ export interface KeyRange {
   end: Deno.KvKey;
 }
 
+/** A counter of a drive. */
+export type UsageCounter = "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes";
+
 export const keys = {
   /** The number of the store's format. */
   format: (): Deno.KvKey => ["format"],
@@ -77,9 +80,6 @@ export const keys = {
     id,
   ],
 
-  /** The upload that holds one of the project's slots, whose number bounds the open uploads. */
-  openUpload: (project: string, number: number): Deno.KvKey => ["open_upload", project, number],
-
   /** An item of the trash. */
   trash: (project: string, drive: string, id: string): Deno.KvKey => ["trash", project, drive, id],
 
@@ -87,7 +87,7 @@ export const keys = {
   usage: (
     project: string,
     drive: string,
-    counter: "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes",
+    counter: UsageCounter,
   ): Deno.KvKey => [
     "usage",
     project,
@@ -95,12 +95,12 @@ export const keys = {
     counter,
   ],
 
-  /**
-   * The bytes of a project with a quota, parts of open uploads included. An operation that changes them checks this
-   * entry, one that changes the project's record deletes it; when it is missing, the counters of the drives are summed
-   * up.
-   */
-  quota: (project: string): Deno.KvKey => ["quota", project],
+  /** The sum of the counters of a project's drives, or the number of its open uploads. */
+  projectUsage: (project: string, counter: UsageCounter | "open_uploads"): Deno.KvKey => [
+    "project_usage",
+    project,
+    counter,
+  ],
 
   /** Journal of files without a digest or checksums; holds the version that lacks them. */
   undigested: ({ project, drive, name }: Place): Deno.KvKey => [
@@ -228,8 +228,8 @@ export const keys = {
   /** Since when daily figures are kept, and the last day whose files and bytes were recorded. */
   usageHistory: (): Deno.KvKey => ["usage_history"],
 
-  /** Set for a while after the counters of a drive were corrected, so that this happens only once at a time. */
-  recounted: (project: string, drive: string): Deno.KvKey => ["recounted", project, drive],
+  /** Set for a while after the counters of a drive, or the sums of a project, were corrected, so that this happens once. */
+  recounted: (project: string, drive = ""): Deno.KvKey => ["recounted", project, drive],
 
   /**
    * Set by every commit to a remote store, which proves that the commit happened if its answer was lost. It expires.
@@ -238,8 +238,6 @@ export const keys = {
 } as const;
 
 export const prefixes = {
-  allUsage: (): Deno.KvKey => ["usage"],
-  usage: (project: string): Deno.KvKey => ["usage", project],
   projects: (): Deno.KvKey => ["project"],
   projectKeys: (): Deno.KvKey => ["project_key"],
   projectKeyPrefixes: (project: string): Deno.KvKey => ["project_key_prefix", project],
@@ -266,7 +264,6 @@ export const prefixes = {
     project: string,
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],
-  openUploads: (project: string): Deno.KvKey => ["open_upload", project],
   leases: (): Deno.KvKey => ["lease"],
   /** All entries of one kind in the store, or of all kinds. */
   all: (kind?: string): Deno.KvKey => kind === undefined ? [] : [kind],

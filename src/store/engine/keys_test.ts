@@ -105,7 +105,7 @@ Deno.test("No two kinds of entries share a prefix", () => {
     keys.part(project, drive, "u", 1),
     keys.usage(project, drive, "files"),
     keys.partsRevision(project, drive, "u"),
-    keys.quota(project),
+    keys.projectUsage(project, "files"),
     keys.pending("v"),
     keys.lease("v"),
     keys.garbage(0, "g"),
@@ -138,7 +138,7 @@ Deno.test("Different places have different keys", () => {
 
 Deno.test("A prefix selects only its own entries", async () => {
   const cases = [
-    [prefixes.usage("p"), keys.usage("p", "d", "files"), keys.usage("pp", "d", "files")],
+    [prefixes.ofDrive("usage", "p"), keys.usage("p", "d", "files"), keys.usage("pp", "d", "files")],
     [prefixes.projects(), keys.project("p"), keys.projectKey("h")],
     [prefixes.leases(), keys.lease("v"), keys.pending("v")],
     [prefixes.parts("p", "d", "u"), keys.part("p", "d", "u", 1), keys.part("p", "d", "uu", 1)],

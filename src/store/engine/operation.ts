@@ -139,6 +139,11 @@ export class Operation {
     this.#keyBytes += sum.length;
   }
 
+  /** Returns what it adds to a counter. */
+  summed(key: Deno.KvKey): number {
+    return Number(this.#sums.get(identityOf(key))?.by ?? 0n);
+  }
+
   /** Returns whether another operation can be merged: within the limits, and without a conflict over a key. */
   hasRoomFor(
     other: Operation,

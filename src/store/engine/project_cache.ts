@@ -1,7 +1,7 @@
 import type { Database } from "./database.ts";
 import { BeingDeleted, NoSuchDrive, NoSuchProject } from "./errors.ts";
 import { keys } from "./keys.ts";
-import { type Operation, SharedCheck } from "./operation.ts";
+import { SharedCheck } from "./operation.ts";
 import type { Place, ProjectRecord } from "./records.ts";
 import { TtlCache } from "./ttl_cache.ts";
 
@@ -11,8 +11,9 @@ export interface CachedProject {
   created: number;
   /** Drives that are being deleted. */
   deleting: readonly string[];
-  /** The quota in bytes, if there is one. */
+  /** The most bytes and files that it may have, if they are limited. */
   maxBytes?: number;
+  maxFiles?: number;
   /** The domain below which the owner may choose host names, if there is one. */
   hostSuffix?: string;
   /** How many days the trash keeps files, if there is one. */
@@ -111,23 +112,16 @@ export class ProjectCache {
       keys.project(project),
     ]);
     if (value === null) return undefined;
-    const { created, removing: deleting = [], maxBytes, hostSuffix, trashDays } = value;
+    const { created, removing: deleting = [], maxBytes, maxFiles } = value;
+    const { hostSuffix, trashDays } = value;
     return {
       created,
       deleting,
       ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(maxFiles === undefined ? {} : { maxFiles }),
       ...(hostSuffix === undefined ? {} : { hostSuffix }),
       ...(trashDays === undefined ? {} : { trashDays }),
       unchanged: new SharedCheck(key, versionstamp),
     };
   }
-}
-
-/** Adds a change of a project's record. The quota entry is dropped with it, so the bytes are counted again. */
-export function setProjectRecord(
-  operation: Operation,
-  project: string,
-  record: ProjectRecord,
-): void {
-  operation.set(keys.project(project), record).delete(keys.quota(project));
 }

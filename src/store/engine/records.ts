@@ -100,14 +100,6 @@ export interface UploadSession {
   created: number;
   /** End of the session, in milliseconds since 1970. */
   expires: number;
-  /** The project's number that the upload holds while it is open. */
-  number: number;
-}
-
-/** The upload that holds a slot of its project. */
-export interface OpenUploadRecord {
-  drive: string;
-  id: string;
 }
 
 export interface PartRecord {
@@ -217,8 +209,10 @@ export interface ProjectRecord {
   name?: string;
   /** Drives that are being deleted. */
   removing?: string[];
-  /** Quota for its files and the parts of its open uploads, in bytes; without it there is no limit. */
+  /** The most bytes that its files, its trash and the parts of its open uploads may have; without it there is no limit. */
   maxBytes?: number;
+  /** The most files that it may have, those in the trash included; without it there is no limit. */
+  maxFiles?: number;
   /** Domain under which its owner may choose host names for applications. */
   hostSuffix?: string;
   /** How many days the trash keeps files; without it there is no trash. */
@@ -236,12 +230,6 @@ export interface TrashRecord {
   expires: number;
   reason: TrashReason;
   record: FileRecord;
-}
-
-/** The bytes that count against a project's quota. */
-export interface QuotaRecord {
-  /** Of all files, the trash and all parts of open uploads, without drives that are being deleted. */
-  bytes: number;
 }
 
 /** Its limits never change, so that what it was checked for stays true. */

@@ -79,13 +79,14 @@ export class Copies {
    *
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the target's drive is being deleted.
-   * @throws {QuotaExceeded} if the project would have too many bytes.
+   * @throws {QuotaExceeded} if the project would have too many bytes or files.
    */
   async run(kind: CopyKind, request: CopyRequest): Promise<CopyOutcome> {
     const { from, to, overwrite, condition, targetCondition = () => true, replace } = request;
     if (replace !== undefined && placeId(from) === placeId(to)) {
       const both: WriteCondition = (current) => condition(current) && targetCondition(current);
-      return await changeFile({ db: this.#db, projects: this.#projects }, to, { replace }, both);
+      const parts = { db: this.#db, projects: this.#projects, quotas: this.#quotas };
+      return await changeFile(parts, to, { replace }, both);
     }
     const begun = await this.#projects.requireWritable(to);
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
@@ -104,10 +105,8 @@ export class Copies {
         .check(source.key, source.versionstamp)
         .check(target.key, target.versionstamp);
       const files = { from, to, source, target, replace };
-      const { more, record } = this.#addChanges(operation, kind, project, files);
-      // The bytes of a target that goes to the trash move to another counter.
-      const growth = { more, moves: from.drive !== to.drive || target.value !== null };
-      if ((await this.#quotas.commit(project, to, operation, growth)).ok) {
+      const record = this.#addChanges(operation, kind, project, files);
+      if ((await this.#quotas.commit(project, to, operation)).ok) {
         if (kind === "move") this.#recentDeletions.add(from);
         return record;
       }
@@ -120,7 +119,7 @@ export class Copies {
     return await this.#db.reads.get<[FileRecord, FileRecord]>([keys.file(from), keys.file(to)]);
   }
 
-  /** Returns the record of the target, and by how many bytes the project grows. */
+  /** Returns the record of the target. */
   #addChanges(
     operation: Operation,
     kind: CopyKind,
@@ -129,9 +128,8 @@ export class Copies {
       source: Stored;
       target: Current;
     },
-  ): { record: FileRecord; more: number } {
+  ): FileRecord {
     const { value } = source;
-    let more = 0;
     let record: FileRecord;
     if (kind === "copy") {
       record = copiedRecord(
@@ -142,14 +140,14 @@ export class Copies {
     } else {
       record = movedRecord(value, target.value, this.#recentDeletions.has(to));
       operation.delete(source.key);
-      more += countUsage(operation, from, value, null);
+      countUsage(operation, from, value, null);
       if (value.sha256 === undefined) operation.delete(keys.undigested(from));
     }
     operation.set(target.key, record);
     setExpiry(operation, to, record);
-    more += countUsage(operation, to, target.value, record);
-    if (target.value !== null) more += retire(operation, project, to, target.value, "replaced");
+    countUsage(operation, to, target.value, record);
+    if (target.value !== null) retire(operation, project, to, target.value, "replaced");
     if (record.sha256 === undefined) operation.set(keys.undigested(to), record.version);
-    return { record, more };
+    return record;
   }
 }

@@ -3,7 +3,7 @@ import { QuotaExceeded } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE, type Place } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { assertKeys, assertUsage, keyKinds } from "../testing/entries.ts";
+import { assertKeys, assertUsage, drivesOf, keyKinds } from "../testing/entries.ts";
 import { put, putAt, read, recordOf, upload } from "../testing/files.ts";
 import {
   otherProcess,
@@ -146,7 +146,7 @@ testOnAll("Copies and moves between drives change both counters", async (bench) 
   await put(bench, "a", bytes(10));
   await run(bench, "copy", "a", there);
   await run(bench, "move", "a", { ...there, name: "y" });
-  const drives = await bench.store.drives("p");
+  const drives = await drivesOf(bench.store, "p");
   assertEquals(drives.map(({ name, files, bytes }) => [name, files, bytes]), [
     ["d", 0, 0],
     ["other", 2, 20],

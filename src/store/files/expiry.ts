@@ -9,11 +9,14 @@
  * @module
  */
 import type { Database } from "../engine/database.ts";
+import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { DamageRecord, FileRecord, Place } from "../engine/records.ts";
-import { transact } from "../engine/transact.ts";
+import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
+import type { Quotas } from "../quotas/quotas.ts";
+import { countUsage } from "../quotas/usage.ts";
 import {
   type FileDescription,
   isPresent,
@@ -57,40 +60,43 @@ export interface FileChanges {
  * @returns `absent` if there is no such file, `refused` if the condition does not hold.
  * @throws {NoSuchProject}
  * @throws {BeingDeleted} if the drive is being deleted.
+ * @throws {QuotaExceeded} if its metadata has more bytes than before, and the project no room for them.
  */
 export async function changeFile(
-  { db, projects }: { db: Database; projects: ProjectCache },
+  { db, projects, quotas }: { db: Database; projects: ProjectCache; quotas: Quotas },
   place: Place,
   changes: FileChanges,
   condition: WriteCondition,
 ): Promise<FileRecord | "absent" | "refused"> {
-  let tries = 0;
-  return await transact<FileRecord | "absent" | "refused">(db, async () => {
-    if (tries++ > 0) projects.forget(place.project);
-    const { unchanged } = await projects.requireWritable(place);
+  for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
+    if (tries > 0) projects.forget(place.project);
+    const project = await projects.requireWritable(place);
     const [file, damage] = await db.reads.get<[FileRecord, DamageRecord]>([
       keys.file(place),
       keys.damage(place),
     ]);
     const current = file.value;
-    if (current === null || !isPresent(current, Date.now())) return { result: "absent" };
-    if (!condition(validators(current))) return { result: "refused" };
+    if (current === null || !isPresent(current, Date.now())) return "absent";
+    if (!condition(validators(current))) return "refused";
     const record = changedRecord(current, changes);
-    const operation = new Operation().share(unchanged)
+    const operation = new Operation().share(project.unchanged)
       .check(file.key, file.versionstamp)
       .set(file.key, record);
+    countUsage(operation, place, current, record);
     dropExpiry(operation, current);
     setExpiry(operation, place, record);
-    if (record.version === current.version) return { operation, result: record };
-    // What is known about the bytes is kept under the version of the file.
-    const { version } = record;
-    if (record.sha256 === undefined) operation.set(keys.undigested(place), version);
-    if (damage.value?.version === current.version) {
-      operation.check(damage.key, damage.versionstamp)
-        .set(damage.key, { ...damage.value, version } satisfies DamageRecord);
+    if (record.version !== current.version) {
+      // What is known about the bytes is kept under the version of the file.
+      const { version } = record;
+      if (record.sha256 === undefined) operation.set(keys.undigested(place), version);
+      if (damage.value?.version === current.version) {
+        operation.check(damage.key, damage.versionstamp)
+          .set(damage.key, { ...damage.value, version } satisfies DamageRecord);
+      }
     }
-    return { operation, result: record };
-  });
+    if ((await quotas.commit(project, place, operation)).ok) return record;
+  }
+  throw new StoreUnavailable("Too many concurrent changes of the same file");
 }
 
 function changedRecord(

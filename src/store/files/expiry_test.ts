@@ -4,7 +4,7 @@ import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import type { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys, assertUsage } from "../testing/entries.ts";
+import { assertKeys, assertUsage, drivesOf } from "../testing/entries.ts";
 import { LIFETIME, names, putExpiring, sweep } from "../testing/expiry.ts";
 import { assertCompleted, put, putPart, read, recordOf } from "../testing/files.ts";
 import { sweepLater, testOnAll } from "../testing/stores.ts";
@@ -22,7 +22,7 @@ async function found(store: Store, name: string): Promise<boolean[]> {
 /** What a store says about a file, and about the usage. */
 async function seen(store: Store, name: string): Promise<unknown[]> {
   using file = await store.files.open(place(name));
-  const [drive] = await store.drives(DRIVE.project);
+  const [drive] = await drivesOf(store, DRIVE.project);
   const [project] = await store.usage();
   return [
     file !== undefined,

@@ -23,7 +23,7 @@ import {
   type ProjectRecord,
 } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
-import type { Quotas } from "../quotas/quotas.ts";
+import type { Quotas, Reservation } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { Copies } from "./copies.ts";
 import { setExpiry } from "./expiry.ts";
@@ -103,8 +103,9 @@ export class FileStore extends FileReader {
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.requireWritable(place);
     const write = { begun, replaced: keys.file(place), announced, maxSize, accept };
-    return await this.#bodies.receive(place, write, body, async (received, tags) => {
-      const record = await this.#publishReceived(place, received, { ...options, tags, begun });
+    return await this.#bodies.receive(place, write, body, async (received, tags, room) => {
+      const how = { ...options, tags, begun, room };
+      const record = await this.#publishReceived(place, received, how);
       if (record === "refused") await abandon(received);
       return record;
     });
@@ -115,7 +116,7 @@ export class FileStore extends FileReader {
     { size, sha256, bytes }: Received,
     { type, mtime, object, tags, ...options }:
       & Pick<PutOptions, "type" | "mtime" | "lifetime" | "object" | "condition">
-      & { tags: FileTags | undefined; begun: CachedProject },
+      & { tags: FileTags | undefined; begun: CachedProject; room: Reservation | undefined },
   ): Promise<FileRecord | "refused"> {
     const isInline = bytes.kind === "inline";
     const draft: Draft = {
@@ -147,7 +148,7 @@ export class FileStore extends FileReader {
    * atomic operation.
    *
    * @param options.begun The project as it was when the write began.
-   * @param options.charged Bytes of the draft that count against the quota already, as parts of an open upload.
+   * @param options.room What is reserved for the draft's bytes.
    * @param alongside Adds further changes to the operation.
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the drive is being deleted.
@@ -156,11 +157,11 @@ export class FileStore extends FileReader {
   async publish(
     place: Place,
     draft: Draft,
-    { condition, begun, lifetime, charged = 0 }: {
+    { condition, begun, lifetime, room }: {
       condition: WriteCondition;
       begun: CachedProject;
       lifetime?: number | undefined;
-      charged?: number;
+      room?: Reservation | undefined;
     },
     alongside: (operation: Operation, version: string, expires: number | undefined) => void,
   ): Promise<Published> {
@@ -177,14 +178,13 @@ export class FileStore extends FileReader {
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
-        const more = countUsage(operation, place, current.value, record);
-        const kept = current.value === null
-          ? 0
-          : retire(operation, project, place, current.value, "replaced");
+        countUsage(operation, place, current.value, record);
+        if (current.value !== null) {
+          retire(operation, project, place, current.value, "replaced");
+        }
         setExpiry(operation, place, record);
         alongside(operation, record.version, record.expires);
-        const growth = { more: more + kept - charged, moves: charged + kept !== 0 };
-        const { ok } = await this.#quotas.commit(project, place, operation, growth);
+        const { ok } = await this.#quotas.commit(project, place, operation, room);
         this.#newNames.note(!ok || current.value !== null);
         if (ok) return record;
         if (!assumesNew && await this.#isUnchanged(current, project)) return "stale";
@@ -219,14 +219,12 @@ export class FileStore extends FileReader {
         const record = present(current.value);
         if (record === undefined) return false;
         if (!condition(validators(record))) return "refused";
-        // Also checks the project: it may have got a quota, which must count the freed bytes.
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .delete(current.key);
-        const more = countUsage(operation, place, record, null) +
-          retire(operation, project, place, record, "deleted");
-        const growth = { more, moves: record.size !== 0 };
-        if ((await this.#quotas.commit(project, place, operation, growth)).ok) {
+        countUsage(operation, place, record, null);
+        retire(operation, project, place, record, "deleted");
+        if ((await this.#db.commit(operation)).ok) {
           this.#recentDeletions.add(place);
           return true;
         }

@@ -47,21 +47,17 @@ export type RestoreOutcome = "restored" | "absent" | "taken";
 
 type Stored = Deno.KvEntry<TrashRecord>;
 
-/**
- * Adds that a file no longer has the version of a record, which goes to the trash if the project has one. Returns how
- * many bytes still count towards the quota.
- */
+/** Adds that a file no longer has the version of a record, which goes to the trash if the project has one. */
 export function retire(
   operation: Operation,
   { trashDays = 0 }: CachedProject,
   place: Place,
   record: FileRecord,
   reason: TrashReason,
-): number {
+): void {
   // An expired file was gone before.
   if (trashDays === 0 || !isPresent(record, Date.now())) {
-    discardVersion(operation, place, record);
-    return 0;
+    return discardVersion(operation, place, record);
   }
   if (record.sha256 === undefined) operation.delete(keys.undigested(place));
   dropExpiry(operation, record);
@@ -73,7 +69,7 @@ export function retire(
   const item: TrashRecord = { name, deleted, expires, reason, record };
   operation.set(keys.trash(project, drive, id), item)
     .set(keys.garbage(expires, id), { kind: "trash", project, drive, name, id } satisfies Garbage);
-  return countTrash(operation, place, record, 1);
+  countTrash(operation, place, record, 1);
 }
 
 /** Lists, restores and empties the trash. */
@@ -152,15 +148,12 @@ export class Trash {
       const operation = takeOut(owner, item)
         .check(current.key, current.versionstamp)
         .set(current.key, record);
-      let more = countTrash(operation, place, record, -1);
-      more += countUsage(operation, place, current.value, record);
-      if (current.value !== null) {
-        more += retire(operation, owner, place, current.value, "replaced");
-      }
+      countTrash(operation, place, record, -1);
+      countUsage(operation, place, current.value, record);
+      if (current.value !== null) retire(operation, owner, place, current.value, "replaced");
       setExpiry(operation, place, record);
       if (record.sha256 === undefined) operation.set(keys.undigested(place), record.version);
-      const growth = { more, moves: true };
-      if ((await this.#quotas.commit(owner, place, operation, growth)).ok) return "restored";
+      if ((await this.#quotas.commit(owner, place, operation)).ok) return "restored";
       this.#projects.forget(project);
     }
     throw new StoreUnavailable("The file could not be restored: others kept changing it");
@@ -210,8 +203,8 @@ export class Trash {
       const place = { project, drive, name };
       const operation = takeOut(owner, item);
       releaseBytes(operation, place, record);
-      const more = countTrash(operation, place, record, -1);
-      if ((await this.#quotas.commit(owner, place, operation, { more })).ok) return item.value;
+      countTrash(operation, place, record, -1);
+      if ((await this.#db.commit(operation)).ok) return item.value;
       this.#projects.forget(project);
     }
     throw new StoreUnavailable("The trash could not be emptied: its project kept changing");

@@ -6,10 +6,10 @@
 import { assertEquals } from "@std/assert";
 import { DAY, HOUR } from "../../rules/units.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys } from "../testing/entries.ts";
+import { assertKeys, drivesOf } from "../testing/entries.ts";
 import { LIFETIME, putExpiring, sweep } from "../testing/expiry.ts";
 import { put, putAt } from "../testing/files.ts";
-import { assertQuotaExceeded, quotaEntry } from "../testing/quotas.ts";
+import { assertQuotaExceeded, usedNow } from "../testing/quotas.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
@@ -39,7 +39,7 @@ async function withTrash({ store }: TestStore, trashDays = 1): Promise<void> {
 
 /** Returns the files and bytes of the drive in the trash, and those of its project. */
 async function counted({ store }: TestStore): Promise<(number | undefined)[]> {
-  const drive = (await store.drives(project)).find(({ name }) => name === DRIVE.drive);
+  const drive = (await drivesOf(store, project)).find(({ name }) => name === DRIVE.drive);
   const all = (await store.usage()).find((usage) => usage.project === project);
   return [drive?.trashFiles, drive?.trashBytes, all?.trashFiles, all?.trashBytes];
 }
@@ -63,7 +63,7 @@ for (const [what, lifetime] of [["the file", LIFETIME], ["the trash", undefined]
       assertEquals((await items(bench)).map(({ name }) => name), ["later"]);
       await sweep(bench);
       assertEquals(await counted(bench), [1, 7, 1, 7]);
-      const [drive, other] = await bench.store.drives(project);
+      const [drive, other] = await drivesOf(bench.store, project);
       assertEquals([drive?.files, drive?.bytes, other?.files, other?.bytes], [0, 0, 1, 5]);
     });
   });
@@ -117,7 +117,7 @@ testOnAll(
           await sweep(bench);
           const options = { ...ANYWAY, announced };
           await store.files.put(place("c"), inPieces(bytes(size ?? 0)), options);
-          assertEquals(await quotaEntry(bench), size);
+          assertEquals(await usedNow(bench), size);
           await store.files.delete(place("c"));
           await store.trash.empty(DRIVE);
         }
@@ -129,7 +129,7 @@ testOnAll(
         await put(bench, "d", bytes(250_000));
         for (const name of ["c", "d"]) await store.files.delete(place(name));
         await store.trash.empty(DRIVE);
-        assertEquals(await quotaEntry(bench), 0);
+        assertEquals(await usedNow(bench), 0);
       });
     }
   },
@@ -148,11 +148,11 @@ testOnAll("Items that many remove at the same time leave the counters once", asy
       for (let i = 0; i < 20; i++) work.push(put(i % 2 ? bench : other, `new${i}`, bytes(20)));
       await Promise.all(work);
       assertEquals(await counted(bench), [0, 0, 0, 0]);
-      assertEquals(await quotaEntry(bench), 400);
+      assertEquals(await usedNow(bench), 400);
       for (let i = 0; i < 20; i++) await bench.store.files.delete(place(`new${i}`));
       assertEquals(await bench.store.trash.empty(DRIVE), 20);
-      assertEquals(await quotaEntry(bench), 0);
-      await assertKeys(bench, { ...EMPTY, quota: 1 });
+      assertEquals(await usedNow(bench), 0);
+      await assertKeys(bench, EMPTY);
     });
   }
 });

@@ -5,7 +5,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, DRIVE, place } from "../testing/bodies.ts";
-import { assertKeys } from "../testing/entries.ts";
+import { assertKeys, drivesOf } from "../testing/entries.ts";
 import { LIFETIME, putExpiring } from "../testing/expiry.ts";
 import { put, read, recordOf } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
@@ -23,7 +23,7 @@ async function withTrash({ store }: TestStore, trashDays = 7): Promise<void> {
 }
 
 async function counters({ store }: TestStore): Promise<number[]> {
-  const [drive] = await store.drives("p");
+  const [drive] = await drivesOf(store, "p");
   const { files = 0, bytes = 0, trashFiles = 0, trashBytes = 0 } = drive ?? {};
   return [files, bytes, trashFiles, trashBytes];
 }

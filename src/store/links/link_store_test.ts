@@ -6,7 +6,13 @@ import { Operation } from "../engine/operation.ts";
 import type { LinkKeyRecord } from "../engine/records.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
 import { DRIVE, place } from "../testing/bodies.ts";
-import { assertKeys, countReads, entriesWith, readSeparately } from "../testing/entries.ts";
+import {
+  assertKeys,
+  countReads,
+  drivesOf,
+  entriesWith,
+  readSeparately,
+} from "../testing/entries.ts";
 import { put } from "../testing/files.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
@@ -254,7 +260,7 @@ testOnAll("Every refusal reads as much of the store", async (bench) => {
     ];
     forward(MINUTE);
     // The project is read again after the time of the cache.
-    await store.drives("p");
+    await drivesOf(store, "p");
     counts.push(await readsOf(expiring.token), await readsOf(expiring.token));
     assertEquals(counts, [2, 2, 2, 2, 2, 2, 2, 2]);
   });

@@ -4,7 +4,6 @@ import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
 import { discardVersion } from "../files/shared_bytes.ts";
-import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { readMany } from "../reads/read_queue.ts";
 import { TrustedClock } from "./clocks.ts";
@@ -22,15 +21,13 @@ type Expired = Deno.KvEntry<Place>;
 export class ExpiredFiles {
   readonly #db: Database;
   readonly #projects: ProjectCache;
-  readonly #quotas: Quotas;
   /** A clock that has just jumped forward must not delete files. */
   readonly #clock = new TrustedClock();
   #isStopped = false;
 
-  constructor(db: Database, projects: ProjectCache, quotas: Quotas) {
+  constructor(db: Database, projects: ProjectCache) {
     this.#db = db;
     this.#projects = projects;
-    this.#quotas = quotas;
   }
 
   /**
@@ -92,10 +89,9 @@ export class ExpiredFiles {
     // The deletion of the project or of the drive deletes the file.
     if (owner === undefined || owner.deleting.includes(drive)) return;
     operation.share(owner.unchanged).delete(file.key);
-    const more = countUsage(operation, value, record, null);
+    countUsage(operation, value, record, null);
     discardVersion(operation, value, record);
-    const { ok } = await this.#quotas.commit(owner, value, operation, { more });
-    if (ok) this.#db.meter.swept("expired_file");
+    if ((await this.#db.commit(operation)).ok) this.#db.meter.swept("expired_file");
     else this.#projects.forget(project);
   }
 }

@@ -208,18 +208,18 @@ testOnAll("Garbage collection does not wait for uploads", async (bench) => {
   await bench.store.files.delete(place("a"));
   const gate = Promise.withResolvers<void>();
   const hold = async (operation: Operation): Promise<Outcome> => {
-    if (operation.touched.has(JSON.stringify(["upload"]))) await gate.promise;
+    if (operation.touched.has(JSON.stringify(["content"]))) await gate.promise;
     return await bench.db.commits.once(operation);
   };
   const commits = { ...bench.db.commits, once: hold, again: hold };
   const db = new Database(bench.db.reader, commits);
   const uploads = Array.from({ length: 50 }, () => {
-    return db.commitBulk(new Operation().set(["upload"], 1));
+    return db.commitBulk(new Operation().set(["content"], 1));
   });
   await sweepLater({ db, store: new Store(db, { onError: fail }) });
   gate.resolve();
   await Promise.all(uploads);
-  await assertKeys(bench, { upload: 1, "usage files": 1, "usage bytes": 1 });
+  await assertKeys(bench, { content: 1, "usage files": 1, "usage bytes": 1 });
 });
 
 testOnAll(

@@ -327,10 +327,8 @@ export class Scrub {
   }
 
   async #totalBytes(): Promise<number> {
-    const projects = this.#db.reader.list({ prefix: prefixes.projects() });
-    const ids = await Array.fromAsync(projects, ({ key }) => [String(key[1]), []] as const);
-    const usages = await listUsage(this.#db, new Map(ids));
-    return usages.reduce((sum, { bytes }) => sum + bytes, 0);
+    const usages = await listUsage(this.#db);
+    return usages.values().reduce((sum, { bytes }) => sum + bytes, 0);
   }
 }
 

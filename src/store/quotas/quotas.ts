@@ -1,181 +1,316 @@
+/**
+ * The limits of a project: its bytes and files, which the administrator sets, and its open uploads, which the server
+ * limits.
+ *
+ * Operations change the sums of their project without a check (`usage.ts`), so writers never wait for each other. An
+ * operation that adds something is admitted first: the sums, and what this process has admitted and not yet committed,
+ * must leave room for it. One process therefore never exceeds a limit. Several processes on one store may exceed it by
+ * what they are writing at the same time.
+ *
+ * @module
+ */
 import type { Outcome } from "../engine/commits.ts";
 import type { Database } from "../engine/database.ts";
-import { QuotaExceeded } from "../engine/errors.ts";
+import { QuotaExceeded, TooManyOpenUploads } from "../engine/errors.ts";
+import { findUnmet } from "../engine/group_commit.ts";
 import { keys } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { CachedProject } from "../engine/project_cache.ts";
-import { CHUNK_SIZE, type Place, type ProjectRecord, type QuotaRecord } from "../engine/records.ts";
-import { setBounded } from "../engine/ttl_cache.ts";
-import { fitsQuota, type QuotaAccount, quotaAccountOf } from "./quota_account.ts";
-import { QuotaQueue } from "./quota_queue.ts";
-
-/** Projects whose last known accounts are remembered: about 500 KB. */
-const REMEMBERED_ACCOUNTS = 1000;
-
-/** A change of the bytes that count against a quota. */
-export interface Growth {
-  /** By how many bytes the project grows; negative if it shrinks. */
-  more: number;
-  /** Whether counters of bytes change although their sum does not: the bytes of parts become those of a file. */
-  moves?: boolean;
-}
-
-/** Room in a quota for the bytes of one upload while they are received. Disposing of it releases the room. */
-export interface QuotaReservation extends Disposable {
-  /**
-   * Returns the bytes of a body as they come, and reserves room for those that were not announced.
-   *
-   * @throws {QuotaExceeded} while it is read, when there is no room.
-   */
-  track(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
-  /** Releases the room. To be called right before the bytes are committed, as the commit counts them. */
-  release(): void;
-}
-
-/** The reservation of an upload that needs no room: in a project without a quota, or of at most one chunk. */
-const NO_RESERVATION: QuotaReservation = {
-  track: (body) => body,
-  release: () => {},
-  [Symbol.dispose]: () => {},
-};
+import {
+  CHUNK_SIZE,
+  type FileRecord,
+  type PartRecord,
+  type Place,
+  type ProjectRecord,
+} from "../engine/records.ts";
+import { changeOf, countedBytes, type ProjectUsage, readUsage } from "./usage.ts";
 
 /**
- * Keeps projects within their quotas. The check is part of every operation that changes how many bytes a project has, so
- * it is exact across processes. Projects without a quota pay nothing.
+ * Open uploads of one project, unless configured. A client has a handful open at a time; those that it leaves behind in a
+ * crash stay open for a day. Each takes about 1 KB of the store, without its parts.
  */
+export const DEFAULT_MAX_OPEN_UPLOADS = 1000;
+
+const RESOURCES = ["bytes", "files", "uploads"] as const;
+
+/**
+ * Amounts of what is limited. Bytes are those of files, of the trash and of the parts of open uploads; files include
+ * those in the trash.
+ */
+type Amounts = Readonly<Record<(typeof RESOURCES)[number], number>>;
+
+const NOTHING: Amounts = { bytes: 0, files: 0, uploads: 0 };
+
+/** The settings of a project that limit it. */
+type Settings = Pick<CachedProject, "maxBytes" | "maxFiles">;
+
+/** A project as it is in the store. */
+interface Account {
+  used: Amounts;
+  limits: Amounts;
+  /** What a body replaces, and therefore makes free. */
+  replaced: Amounts;
+}
+
+/** What a reservation holds, and the limits by which it was admitted. */
+interface Held {
+  amounts: Amounts;
+  limits?: Amounts;
+}
+
+/** Keeps projects within their limits. */
 export class Quotas {
   readonly #db: Database;
-  readonly #queues = new Map<string, QuotaQueue>();
-  /** Accounts of projects without a queue when they were last read. Other processes may have changed them. */
-  readonly #seen = new Map<string, QuotaAccount>();
-  /** Bytes that running uploads of this process will add. */
-  readonly #reserved = new Map<string, number>();
+  readonly #maxOpenUploads: number;
+  /** Of the projects with reservations. */
+  readonly #ledgers = new Map<string, Ledger>();
 
-  constructor(db: Database) {
+  /** @param maxOpenUploads Open uploads of one project. */
+  constructor(db: Database, maxOpenUploads = DEFAULT_MAX_OPEN_UPLOADS) {
     this.#db = db;
+    this.#maxOpenUploads = maxOpenUploads;
   }
 
   /**
-   * Commits an operation that changes the bytes of a project and checks `unchanged`.
+   * Commits an operation that checks the project's record.
    *
-   * @throws {QuotaExceeded} if the project would have too many bytes, and all checks of the operation hold.
+   * @param reservation What is reserved for the body that the operation stores. A successful commit releases it.
+   * @throws {QuotaExceeded} or {TooManyOpenUploads} if a limit has no room and all checks of the operation hold.
    */
   async commit(
-    { maxBytes, unchanged }: CachedProject,
+    settings: Settings,
     { project }: Pick<Place, "project">,
     operation: Operation,
-    { more, moves = false }: Growth,
+    reservation?: Reservation,
   ): Promise<Outcome> {
-    // A change of any counter must write the entry with the sum: counting the bytes relies on that.
-    const counts = more !== 0 || moves;
-    if (maxBytes === undefined || !counts) return await this.#db.commit(operation);
-    return await this.#queueOf(project).commit({ operation, more, unchanged });
+    const isLimited = settings.maxBytes !== undefined || settings.maxFiles !== undefined ||
+      operation.summed(keys.projectUsage(project, "open_uploads")) > 0;
+    const more = isLimited ? amountsOf(changeOf(operation, project)) : NOTHING;
+    // What is over a limit may always shrink.
+    if (RESOURCES.every((resource) => more[resource] <= 0)) return await this.#db.commit(operation);
+    using own = this.#reservationOf(project);
+    const room = reservation ?? own;
+    try {
+      await room.require(more, settings);
+    } catch (error) {
+      // A failed check comes first: the operation may rest on an earlier version of its file.
+      if ((await findUnmet(this.#db.reader, [operation])).size > 0) return { ok: false };
+      throw error;
+    }
+    return await room.settle(this.#db.commit(operation));
   }
 
   /**
-   * Reserves room for the bytes of a file or a part before they are read. The commit may still be refused, as other
-   * processes write, too. But the uploads of this process never fill the disk with bytes that cannot be committed.
+   * Reserves room for the bytes of a file or a part before they are read, so that a process never fills the disk with
+   * bytes that it cannot commit. Returns `undefined` if the project has no limits.
    *
-   * @param replaced The key of the file or part that is replaced, whose size becomes free.
-   * @param announced The size in bytes, if known.
-   * @throws {QuotaExceeded} if an announced size does not fit.
+   * @param replaced The key of the file or part that is replaced.
+   * @param announced The size of the body in bytes, if known.
+   * @throws {QuotaExceeded} if there is no room for it.
    */
   async reserve(
-    { maxBytes }: CachedProject,
+    { maxBytes, maxFiles }: Settings,
     { project }: Pick<Place, "project">,
     replaced: Deno.KvKey,
-    announced: number | undefined,
-  ): Promise<QuotaReservation> {
-    if (maxBytes === undefined) return NO_RESERVATION;
-    const reservation = new GrowingReservation({
-      limit: maxBytes,
-      seen: () => this.#queues.get(project)?.used ?? this.#seen.get(project)?.used,
-      read: async () => await this.#read(project, replaced),
-      reserved: () => this.#reserved.get(project) ?? 0,
-      addReserved: (bytes) => this.#addReserved(project, bytes),
-    });
-    if (announced !== undefined) await reservation.growTo(announced);
-    return announced !== undefined && announced <= CHUNK_SIZE ? NO_RESERVATION : reservation;
-  }
-
-  async #read(
-    project: string,
-    replaced: Deno.KvKey,
-  ): Promise<{ used: number; limit: number; replaced: number } | undefined> {
-    const [owner, entry, before] = await this.#db.reads.get<
-      [ProjectRecord, QuotaRecord, { size: number }]
-    >([keys.project(project), keys.quota(project), replaced]);
-    const account = await quotaAccountOf(this.#db, owner, entry);
-    if (account === undefined) return undefined;
-    const { used, limit } = account;
-    setBounded(this.#seen, REMEMBERED_ACCOUNTS, project, account);
-    // A file that goes to the trash frees nothing.
-    const isKept = replaced[0] === "file" && owner.value?.trashDays !== undefined;
-    return { used, limit, replaced: isKept ? 0 : before.value?.size ?? 0 };
-  }
-
-  #addReserved(project: string, bytes: number): void {
-    const sum = (this.#reserved.get(project) ?? 0) + bytes;
-    if (sum === 0) this.#reserved.delete(project);
-    else this.#reserved.set(project, sum);
-  }
-
-  #queueOf(project: string): QuotaQueue {
-    const running = this.#queues.get(project);
-    if (running !== undefined) return running;
-    const queue = new QuotaQueue(this.#db, project, this.#seen.get(project), (account) => {
-      this.#queues.delete(project);
-      if (account !== undefined) setBounded(this.#seen, REMEMBERED_ACCOUNTS, project, account);
-    });
-    this.#queues.set(project, queue);
-    return queue;
-  }
-}
-
-/** The account in which an upload reserves room. All numbers are bytes. */
-interface ReservationAccount {
-  limit: number;
-  /** Returns the project's bytes when they were last read; `undefined` if that is not known. It costs no read. */
-  seen(): number | undefined;
-  /** Reads the project's bytes and the size of what the upload replaces. Returns `undefined` if there is no quota now. */
-  read(): Promise<{ used: number; limit: number; replaced: number } | undefined>;
-  /** Returns what all running uploads of this process have reserved together. */
-  reserved(): number;
-  /** Changes that sum. */
-  addReserved(bytes: number): void;
-}
-
-/** The reservation of one upload. Up to one chunk stays in memory until it is committed, and needs no room. */
-class GrowingReservation implements QuotaReservation {
-  readonly #account: ReservationAccount;
-  /** What this upload has reserved. */
-  #own = 0;
-  /** The size of what it replaces, once that was read. */
-  #replaced: number | undefined;
-
-  constructor(account: ReservationAccount) {
-    this.#account = account;
-  }
-
-  /** Makes room for an upload of this size in all. @throws {QuotaExceeded} if it does not fit. */
-  async growTo(size: number): Promise<void> {
-    if (!this.#isSureToFit(size)) {
-      const account = await this.#account.read();
-      if (account === undefined) return;
-      // From here to `#setOwn` nothing is awaited, so no other upload can reserve the same room.
-      const { limit, replaced } = account;
-      const used = account.used + this.#others();
-      const more = size - replaced;
-      if (!fitsQuota({ used, limit }, more)) {
-        // Released at once, so that of many uploads that grow at the same time as many as possible succeed.
-        this.release();
-        throw new QuotaExceeded({ used, limit, more });
-      }
-      this.#replaced = replaced;
+    announced = 0,
+  ): Promise<Reservation | undefined> {
+    if (maxBytes === undefined && maxFiles === undefined) return undefined;
+    const reservation = this.#reservationOf(project, replaced);
+    try {
+      await reservation.growTo(announced);
+    } catch (error) {
+      reservation[Symbol.dispose]();
+      throw error;
     }
-    if (size > CHUNK_SIZE) this.#setOwn(Math.max(this.#own, size - (this.#replaced ?? 0)));
+    return reservation;
   }
 
+  #reservationOf(project: string, replaced?: Deno.KvKey): Reservation {
+    const ledger = this.#ledgers.get(project) ?? new Ledger(() => this.#ledgers.delete(project));
+    this.#ledgers.set(project, ledger);
+    const files = replaced?.[0] === "file" ? 1 : 0;
+    return new Reservation(ledger, { files, read: () => this.#read(project, replaced) });
+  }
+
+  async #read(project: string, replaced: Deno.KvKey | undefined): Promise<Account> {
+    const { reads } = this.#db;
+    const [[owner], [earlier], usage] = await Promise.all([
+      reads.get<[ProjectRecord]>([keys.project(project)]),
+      replaced === undefined ? [] : reads.get<[FileRecord | PartRecord]>([replaced]),
+      readUsage(reads, project),
+    ]);
+    const { maxBytes = Infinity, maxFiles = Infinity, trashDays } = owner.value ?? {};
+    // A file that goes to the trash makes no room.
+    const isKept = replaced?.[0] === "file" && trashDays !== undefined;
+    return {
+      used: amountsOf(usage),
+      limits: { bytes: maxBytes, files: maxFiles, uploads: this.#maxOpenUploads },
+      replaced: earlier === undefined || earlier.value === null || isKept
+        ? NOTHING
+        : { bytes: countedBytes(earlier.value), files: 1, uploads: 0 },
+    };
+  }
+}
+
+function amountsOf(
+  { bytes, openBytes, trashBytes, files, trashFiles, openUploads }: ProjectUsage,
+): Amounts {
+  return {
+    bytes: bytes + openBytes + trashBytes,
+    files: files + trashFiles,
+    uploads: openUploads,
+  };
+}
+
+/** Returns the amounts that `combine` makes of those of `a` and `b`. */
+function combined(a: Amounts, b: Amounts, combine: (a: number, b: number) => number): Amounts {
+  return {
+    bytes: combine(a.bytes, b.bytes),
+    files: combine(a.files, b.files),
+    uploads: combine(a.uploads, b.uploads),
+  };
+}
+
+const sum = (a: number, b: number) => a + b;
+const difference = (a: number, b: number) => a - b;
+
+/** What this process has admitted to one project and not yet committed. */
+class Ledger {
+  readonly #onUnused: () => void;
+  #reservations = 0;
+  #held = NOTHING;
+  /** All that was ever admitted. During a read it tells what others have admitted, even if that is committed by then. */
+  #admitted = NOTHING;
+  readonly #commits = new Set<Promise<unknown>>();
+  /** How many commits were begun. */
+  #begun = 0;
+  /** The last of the reservations that near a limit are decided one after the other. */
+  #last: Promise<void> | undefined;
+
+  /** @param onUnused Called when the last reservation has ended. */
+  constructor(onUnused: () => void) {
+    this.#onUnused = onUnused;
+  }
+
+  begin(): void {
+    this.#reservations++;
+  }
+
+  end(): void {
+    if (--this.#reservations === 0) this.#onUnused();
+  }
+
+  /**
+   * Replaces what a reservation holds.
+   *
+   * @param wanted Returns what it is to hold.
+   * @throws {QuotaExceeded} or {TooManyOpenUploads} if there is no room. It then holds nothing.
+   */
+  async admit(
+    held: Amounts,
+    read: () => Promise<Account>,
+    wanted: (account: Account) => Amounts,
+  ): Promise<Held> {
+    while (this.#last !== undefined) await this.#last;
+    const admitted = await this.#tryToAdmit(held, read, wanted);
+    if (!(admitted instanceof Error)) return admitted;
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    try {
+      await before;
+      // What is committed during the read may be counted twice, as sums and as held. Without that the numbers are exact.
+      while (true) {
+        while (this.#commits.size > 0) await Promise.allSettled(this.#commits);
+        const begun = this.#begun;
+        const again = await this.#tryToAdmit(held, read, wanted);
+        if (!(again instanceof Error)) return again;
+        if (this.#begun !== begun) continue;
+        // Released at once, so that of many bodies that grow at the same time as many as possible fit.
+        this.change(combined(NOTHING, held, difference));
+        throw again;
+      }
+    } finally {
+      if (this.#last === promise) this.#last = undefined;
+      resolve();
+    }
+  }
+
+  async #tryToAdmit(
+    held: Amounts,
+    read: () => Promise<Account>,
+    wanted: (account: Account) => Amounts,
+  ): Promise<Held | QuotaExceeded | TooManyOpenUploads> {
+    const others = combined(this.#held, held, difference);
+    const admitted = this.#admitted;
+    const account = await read();
+    // From here on nothing is awaited, so no one else is admitted to the same room.
+    const meanwhile = combined(this.#admitted, admitted, difference);
+    const used = combined(combined(account.used, others, sum), meanwhile, sum);
+    const amounts = wanted(account);
+    const { limits } = account;
+    for (const resource of RESOURCES) {
+      const numbers = { used: used[resource], limit: limits[resource], more: amounts[resource] };
+      if (numbers.more <= 0 || numbers.used + numbers.more <= numbers.limit) continue;
+      return resource === "uploads"
+        ? new TooManyOpenUploads(numbers.limit)
+        : new QuotaExceeded({ resource, ...numbers });
+    }
+    const next = combined(amounts, NOTHING, Math.max);
+    const more = combined(next, held, difference);
+    this.change(more);
+    this.#admitted = combined(this.#admitted, combined(more, NOTHING, Math.max), sum);
+    return { amounts: next, limits };
+  }
+
+  change(more: Amounts): void {
+    this.#held = combined(this.#held, more, sum);
+  }
+
+  /** Waits for a commit, which may change the sums. */
+  async waitFor<T>(commit: Promise<T>): Promise<T> {
+    this.#commits.add(commit);
+    this.#begun++;
+    try {
+      return await commit;
+    } finally {
+      this.#commits.delete(commit);
+    }
+  }
+}
+
+/** Room in the limits of a project, for an operation or for a body that is being received. Disposing of it releases it. */
+export class Reservation implements Disposable {
+  readonly #ledger: Ledger;
+  readonly #files: number;
+  readonly #read: () => Promise<Account>;
+  #held: Held = { amounts: NOTHING };
+  /** The size of the body for which there is room. */
+  #size = -1;
+  #hasEnded = false;
+
+  /** @param body.files How many files its body makes. */
+  constructor(ledger: Ledger, body: { files: number; read: () => Promise<Account> }) {
+    this.#ledger = ledger;
+    this.#files = body.files;
+    this.#read = body.read;
+    ledger.begin();
+  }
+
+  /** Makes room for a body of this size in all. @throws {QuotaExceeded} */
+  async growTo(size: number): Promise<void> {
+    if (size <= this.#size) return;
+    const body = { bytes: size, files: this.#files, uploads: 0 };
+    await this.#admit(({ replaced }) => combined(body, replaced, difference));
+    this.#size = size;
+  }
+
+  /**
+   * Returns the bytes of a body as they come, and makes room for those that were not announced. Up to one chunk stays in
+   * memory until it is committed, and needs no room before.
+   *
+   * @throws {QuotaExceeded} while it is read.
+   */
   async *track(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const piece of body) {
@@ -185,27 +320,39 @@ class GrowingReservation implements QuotaReservation {
     }
   }
 
-  release(): void {
-    this.#setOwn(0);
+  /** Makes room for an operation. @throws {QuotaExceeded} or {TooManyOpenUploads} */
+  async require(
+    more: Amounts,
+    { maxBytes = Infinity, maxFiles = Infinity }: Settings,
+  ): Promise<void> {
+    const { amounts, limits } = this.#held;
+    const isHeld = RESOURCES.every((resource) => more[resource] <= amounts[resource]);
+    const isSame = limits?.bytes === maxBytes && limits.files === maxFiles;
+    if (!isHeld || !isSame) await this.#admit(() => more);
+  }
+
+  /** Waits for the commit of what it was reserved for, and releases it with a success. */
+  async settle(commit: Promise<Outcome>): Promise<Outcome> {
+    return await this.#ledger.waitFor(commit.then((outcome) => {
+      if (outcome.ok) this.#release();
+      return outcome;
+    }));
   }
 
   [Symbol.dispose](): void {
-    this.release();
+    this.#release();
+    if (!this.#hasEnded) this.#ledger.end();
+    this.#hasEnded = true;
   }
 
-  /** Returns whether the size fits by what is known without a read. */
-  #isSureToFit(size: number): boolean {
-    const seen = this.#account.seen();
-    const isKnown = seen !== undefined && (size <= CHUNK_SIZE || this.#replaced !== undefined);
-    return isKnown && seen + this.#others() + size - (this.#replaced ?? 0) <= this.#account.limit;
+  async #admit(wanted: (account: Account) => Amounts): Promise<void> {
+    const { amounts } = this.#held;
+    this.#held = { amounts: NOTHING };
+    this.#held = await this.#ledger.admit(amounts, this.#read, wanted);
   }
 
-  #others(): number {
-    return this.#account.reserved() - this.#own;
-  }
-
-  #setOwn(bytes: number): void {
-    this.#account.addReserved(bytes - this.#own);
-    this.#own = bytes;
+  #release(): void {
+    this.#ledger.change(combined(NOTHING, this.#held.amounts, difference));
+    this.#held = { amounts: NOTHING };
   }
 }

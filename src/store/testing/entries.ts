@@ -13,20 +13,24 @@ import {
   type Garbage,
   type ManifestPage,
 } from "../engine/records.ts";
+import type { DriveUsage } from "../quotas/usage.ts";
 import type { ReferenceOf } from "../reads/read_queue.ts";
+import type { Store } from "../store.ts";
 import { DRIVE, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
 const UNCOUNTED = new Set([
   ...["project", "commit", "event", "server_event", "format"],
-  ...["daily_usage", "server_daily_usage", "usage_history"],
+  ...["daily_usage", "server_daily_usage", "usage_history", "project_usage"],
 ]);
 
 /**
- * Returns how many entries of each kind the store has. Not counted are projects, events, daily figures, entries that expire by
- * themselves, and counters of open uploads that are 0.
+ * Returns how many entries of each kind the store has, after a check of the sums. Not counted are projects and their sums,
+ * events, daily figures, entries that expire by themselves, and counters of open uploads that are 0.
  */
-export async function keyKinds({ db }: TestStore): Promise<Record<string, number>> {
+export async function keyKinds(bench: TestStore): Promise<Record<string, number>> {
+  const { db } = bench;
+  await assertSums(bench);
   const kinds: Record<string, number> = {};
   const versions = { chunk: new Set<string>(), checksums: new Set<string>() };
   for await (const { key, value } of db.reader.list({ prefix: [] })) {
@@ -44,6 +48,25 @@ export async function keyKinds({ db }: TestStore): Promise<Record<string, number
   return kinds;
 }
 
+/** Asserts that the sums of each project are those of its drives' counters and of its open uploads. */
+export async function assertSums({ db }: TestStore): Promise<void> {
+  const sums: Record<string, bigint> = {};
+  const counted: Record<string, bigint> = {};
+  const add = (to: Record<string, bigint>, project: unknown, counter: unknown, by: bigint) => {
+    const name = `${project} ${counter}`;
+    to[name] = (to[name] ?? 0n) + by;
+    if (to[name] === 0n) delete to[name];
+  };
+  for await (const { key, value } of db.reader.list({ prefix: [] })) {
+    const [kind, project] = key;
+    if (kind === "upload") add(counted, project, "open_uploads", 1n);
+    if (!(value instanceof Deno.KvU64)) continue;
+    if (kind === "usage") add(counted, project, key[3], value.value);
+    if (kind === "project_usage") add(sums, project, key[2], value.value);
+  }
+  assertEquals(sums, counted);
+}
+
 /** Asserts that the store has exactly these entries. */
 export async function assertKeys(
   bench: TestStore,
@@ -52,10 +75,17 @@ export async function assertKeys(
   assertEquals(await keyKinds(bench), expected);
 }
 
-/** Asserts that the counters are correct and have these values. */
+/** Returns all drives of a project and their usage. */
+export async function drivesOf(store: Store, project: string): Promise<DriveUsage[]> {
+  const page = { limit: Infinity, prefix: "", last: "" };
+  return (await store.listDrives({ project, among: undefined, ...page })).drives;
+}
+
+/** Asserts that the counters are correct and have these values. @param metadata Bytes of metadata that count as well. */
 export async function assertUsage(
   { store }: TestStore,
   expected: { files: number; bytes: number },
+  metadata = 0,
 ): Promise<void> {
   const query = { ...DRIVE, limit: 1000, prefix: "", last: "" };
   const { entries } = await store.list(query, { recursive: true });
@@ -64,8 +94,9 @@ export async function assertUsage(
     bytes: entries.reduce((sum, { record }) => sum + (record?.size ?? 0), 0),
   };
   assertEquals(counted, expected);
-  const [drive] = await store.drives(DRIVE.project);
-  assertEquals({ files: drive?.files ?? 0, bytes: drive?.bytes ?? 0 }, expected);
+  const [drive] = await drivesOf(store, DRIVE.project);
+  const { files = 0, bytes = 0 } = drive ?? {};
+  assertEquals({ files, bytes: bytes - metadata }, expected);
 }
 
 /** Returns the entries whose key or value contains a text, as text. */

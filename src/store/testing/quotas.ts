@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { QuotaExceeded } from "../engine/errors.ts";
-import { keys } from "../engine/keys.ts";
-import type { QuotaRecord } from "../engine/records.ts";
 import { DRIVE } from "./bodies.ts";
+import { assertSums } from "./entries.ts";
 import type { TestStore } from "./stores.ts";
 
 const { project } = DRIVE;
@@ -13,20 +12,16 @@ export async function setQuota({ store }: TestStore, maxBytes: number | null): P
   assertEquals(info?.maxBytes, maxBytes ?? undefined);
 }
 
-/**
- * Returns the bytes of the test project, open uploads included. Its quota entry, if there is one, must say the same.
- */
-export async function usedBytes({ store, db }: TestStore): Promise<number> {
-  const drives = await store.drives(project);
-  const sum = drives.reduce((all, { bytes, openBytes }) => all + bytes + openBytes, 0);
-  const { value } = await db.reader.get<QuotaRecord>(keys.quota(project));
-  if (value !== null) assertEquals(value, { bytes: sum });
-  return sum;
+/** Returns the bytes that count against the quota of the test project, after a check of all sums. */
+export async function usedBytes(bench: TestStore): Promise<number> {
+  await assertSums(bench);
+  return await usedNow(bench);
 }
 
-/** Returns what the quota entry of the test project says; 0 without one. For use while others write. */
-export async function quotaEntry({ db }: TestStore): Promise<number> {
-  return (await db.reader.get<QuotaRecord>(keys.quota(project))).value?.bytes ?? 0;
+/** The same without the check, for use while others write. */
+export async function usedNow({ store }: TestStore): Promise<number> {
+  const { bytes, openBytes, trashBytes } = await store.usageOf(project);
+  return bytes + openBytes + trashBytes;
 }
 
 /** Asserts that work fails for the quota. */

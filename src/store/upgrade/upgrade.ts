@@ -12,6 +12,7 @@ import { type Convert, FORMAT, formatIn, formatOf, setFormat } from "../engine/f
 import { keys } from "../engine/keys.ts";
 import { Operation, SharedCheck } from "../engine/operation.ts";
 import type { KvReader } from "../reads/read_queue.ts";
+import { projectSums } from "./project_sums.ts";
 
 /** A store during a step. */
 export interface Conversion {
@@ -41,7 +42,7 @@ export interface FormatStep {
 }
 
 /** All steps in their order. The last one leads to `FORMAT`. */
-export const FORMAT_STEPS: readonly FormatStep[] = [];
+export const FORMAT_STEPS: readonly FormatStep[] = [projectSums];
 
 /** Another process has finished the step. */
 class Overtaken extends Error {}

@@ -6,6 +6,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE, type PartRecord, type UploadSession } from "../engine/records.ts";
 import { newVersion } from "../bytes/versions.ts";
+import { addUsage } from "../quotas/usage.ts";
 import { bytes, inPieces, place } from "../testing/bodies.ts";
 import { assertKeys, assertUsage } from "../testing/entries.ts";
 import { put, read } from "../testing/files.ts";
@@ -77,7 +78,7 @@ testOnAll("A file has the chosen parts, and the bytes of the others are deleted"
     assertEquals(await uploads.complete(place("a"), id, always), outcome);
     const whole = await new Blob(chosen.map((part) => bytes(PART, part))).arrayBuffer();
     assertEquals(await read(bench, "a"), new Uint8Array(whole));
-    await assertUsage(bench, { files: 1, bytes: chosen.length * PART });
+    await assertUsage(bench, { files: 1, bytes: chosen.length * PART }, "colourred".length);
     await sweepLater(bench);
     assertEquals(await read(bench, "a"), new Uint8Array(whole));
     await files.delete(place("a"));
@@ -171,7 +172,7 @@ async function writeParts({ db }: TestStore, id: string): Promise<void> {
       operation.set(keys.part("p", "d", id, part), record);
     }
     operation.sum(keys.partsRevision("p", "d", id), 200 * size);
-    operation.sum(keys.usage("p", "d", "open_bytes"), 200 * size);
+    addUsage(operation, { project: "p", drive: "d" }, "open_bytes", 200 * size);
     await db.commit(operation);
   }
   const { value } = await db.reader.get<UploadSession>(keys.upload("p", "d", id));

@@ -12,7 +12,7 @@ import type { Garbage, Place, UploadSession } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import { addGarbage, setExpiring } from "../bytes/garbage.ts";
 import { isVersion, VERSION_LENGTH } from "../bytes/versions.ts";
-import type { Quotas } from "../quotas/quotas.ts";
+import { addUsage } from "../quotas/usage.ts";
 
 /**
  * The deadline of an upload that was aborted or found to be expired, in milliseconds since 1970: the past by any clock.
@@ -81,13 +81,12 @@ export async function findOpenSession(
 /** Returns the session of an upload that begins. */
 export function newSession(
   { name }: Place,
-  number: number,
   ttl: number,
   { type, ...attributes }: { type: string | undefined } & Omit<Partial<UploadSession>, "type">,
 ): UploadSession {
   const created = Date.now();
   const typed = type === undefined ? {} : { type };
-  return { name, ...typed, ...attributes, created, expires: created + ttl, number };
+  return { name, ...typed, ...attributes, created, expires: created + ttl };
 }
 
 /**
@@ -100,6 +99,7 @@ export function startOf(
   session: UploadSession,
 ): Operation {
   return new Operation()
+    .sum(keys.projectUsage(project, "open_uploads"), 1)
     .set(keys.upload(project, drive, id), session)
     .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
     .sum(keys.usage(project, drive, "files"), 0);
@@ -172,27 +172,29 @@ export function completeSession(
     ...(unused.length === 0 ? {} : { unused }),
   };
   addGarbage(operation, garbage, Date.now());
-  endSession(operation, place, open, revision);
+  endSession(operation, place, open);
+  endParts(operation, place, revision);
 }
 
-/**
- * Adds that an upload is no longer open. The operation fails if the session or the parts have changed since they were
- * read. Returns by how many bytes the use of the project shrinks, for `Quotas.commit`.
- */
+/** Adds that an upload is no longer open. The operation fails if the session has changed since it was read. */
 function endSession(
   operation: Operation,
-  { project, drive }: Pick<Place, "project" | "drive">,
-  { key, versionstamp, session: { number } }: StoredSession,
-  revision: PartsRevision,
-): number {
+  { project }: Pick<Place, "project">,
+  { key, versionstamp }: Pick<StoredSession, "key" | "versionstamp">,
+): void {
   operation.check(key, versionstamp)
     .delete(key)
-    .check(revision.key, revision.versionstamp)
-    .delete(revision.key)
-    .delete(keys.openUpload(project, number));
-  const bytes = receivedBytes(revision);
-  if (bytes > 0) operation.sum(keys.usage(project, drive, "open_bytes"), -bytes);
-  return bytes;
+    .sum(keys.projectUsage(project, "open_uploads"), -1);
+}
+
+/** Adds that the parts of an upload no longer count. The operation fails if they have changed since they were read. */
+function endParts(
+  operation: Operation,
+  place: Pick<Place, "project" | "drive">,
+  revision: PartsRevision,
+): void {
+  operation.check(revision.key, revision.versionstamp).delete(revision.key);
+  addUsage(operation, place, "open_bytes", -receivedBytes(revision));
 }
 
 /** Returns how many bytes the parts of an upload have. */
@@ -213,7 +215,7 @@ export function noSuchUpload(id: string): UploadRefused {
  * Returns the function that ends uploads which were aborted or have expired. One commit deletes the session, so that no
  * part can follow, and subtracts its bytes from the counters. The journal entry stays until the parts are deleted, too.
  */
-export function uploadEnder(db: Database, projects: ProjectCache, quotas: Quotas): EndUpload {
+export function uploadEnder(db: Database, projects: ProjectCache): EndUpload {
   return async ({ key, value, versionstamp }) => {
     const { project, drive, id } = value;
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
@@ -225,19 +227,14 @@ export function uploadEnder(db: Database, projects: ProjectCache, quotas: Quotas
       // The session has ended before, and only its parts are left.
       if (session.value === null && revision.value === null) return true;
       const operation = new Operation().check(key, versionstamp);
-      const bytes = session.value === null ? 0 : endSession(operation, value, {
-        key: session.key,
-        versionstamp: session.versionstamp,
-        session: session.value,
-      }, revision);
-      if (session.value === null) operation.delete(revision.key);
       if (owner !== undefined) operation.share(owner.unchanged);
-      // A drive that is being deleted no longer counts against the quota.
-      const counts = owner !== undefined && !owner.deleting.includes(drive);
-      const { ok } = counts
-        ? await quotas.commit(owner, value, operation, { more: -bytes })
-        : await db.commit(operation);
-      if (ok) return true;
+      if (session.value !== null) endSession(operation, value, session);
+      // The counters of a drive that is being deleted are gone.
+      const counts = session.value !== null && owner !== undefined &&
+        !owner.deleting.includes(drive);
+      if (counts) endParts(operation, value, revision);
+      else operation.delete(revision.key);
+      if ((await db.commit(operation)).ok) return true;
       projects.forget(project);
     }
     throw new StoreUnavailable("The upload could not be ended: its project kept changing");

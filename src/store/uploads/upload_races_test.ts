@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UploadRefused } from "../engine/errors.ts";
 import { bytes, place } from "../testing/bodies.ts";
+import { drivesOf } from "../testing/entries.ts";
 import { assertCompleted, putPart, read } from "../testing/files.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 
@@ -42,7 +43,7 @@ testOnAll("A part that two processes send at once is counted once", async (bench
   const other = otherProcess(bench);
   beforeNextCommit(bench, () => putPart(other, "a", id, 1, bytes(100)));
   await putPart(bench, "a", id, 1, bytes(300));
-  const [drive] = await bench.store.drives(place("a").project);
+  const [drive] = await drivesOf(bench.store, place("a").project);
   assertEquals(drive?.openBytes, 300);
 });
 

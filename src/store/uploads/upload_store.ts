@@ -13,8 +13,8 @@ import type { FileStore } from "../files/file_store.ts";
 import { setManifest, totalSize } from "../bytes/manifest.ts";
 import type { Accept, BodyReceiver, DiscardedBytes, Received } from "../bytes/receive.ts";
 import { newVersion } from "../bytes/versions.ts";
-import type { Quotas } from "../quotas/quotas.ts";
-import { type OpenUploadLimit, takeSlot } from "./open_upload_limit.ts";
+import type { Quotas, Reservation } from "../quotas/quotas.ts";
+import { addUsage } from "../quotas/usage.ts";
 import {
   chooseAll,
   type ChooseParts,
@@ -86,7 +86,6 @@ export class UploadStore {
   readonly #files: FileStore;
   readonly #bodies: BodyReceiver;
   readonly #memory: MemoryPart;
-  readonly #limit: OpenUploadLimit;
   readonly #end: EndUpload;
   readonly #discarded: DiscardedBytes;
   readonly #ttl: number;
@@ -102,8 +101,7 @@ export class UploadStore {
     projects: ProjectCache,
     quotas: Quotas,
     files: FileStore,
-    { limit, end, bodies, memory, discarded, ttl, onUndigested = () => {} }: {
-      limit: OpenUploadLimit;
+    { end, bodies, memory, discarded, ttl, onUndigested = () => {} }: {
       end: EndUpload;
       bodies: BodyReceiver;
       memory: MemoryPart;
@@ -118,16 +116,10 @@ export class UploadStore {
     this.#files = files;
     this.#bodies = bodies;
     this.#memory = memory;
-    this.#limit = limit;
     this.#end = end;
     this.#discarded = discarded;
     this.#ttl = ttl;
     this.#onUndigested = onUndigested;
-  }
-
-  /** Returns how many uploads of all projects are open. */
-  async countOpen(): Promise<number> {
-    return await this.#limit.countAll();
   }
 
   /**
@@ -146,14 +138,11 @@ export class UploadStore {
     { ttl = this.#ttl, ...attributes }: FileAttributes & { ttl?: number } = {},
   ): Promise<string> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const { unchanged } = await this.#projects.requireWritable(place);
+      const project = await this.#projects.requireWritable(place);
       const id = newVersion();
-      const slot = await this.#limit.findSlot(place.project);
-      const session = newSession(place, slot, ttl, { type, ...attributes });
-      const operation = startOf(place, id, session).share(unchanged);
-      takeSlot(operation, place, id, slot);
-      if ((await this.#db.commit(operation)).ok) return id;
-      this.#limit.forget(place.project);
+      const session = newSession(place, ttl, { type, ...attributes });
+      const operation = startOf(place, id, session).share(project.unchanged);
+      if ((await this.#quotas.commit(project, place, operation)).ok) return id;
       this.#projects.forget(place.project);
     }
     throw new StoreUnavailable("The upload could not be started: its project kept changing");
@@ -189,14 +178,14 @@ export class UploadStore {
       place,
       write,
       body,
-      (received, tags) => this.#addPart(place, { ...sent, tags }, begun, received),
+      (received, tags, room) => this.#addPart(place, { ...sent, tags }, { begun, room }, received),
     );
   }
 
   async #addPart(
     place: Place,
     { id, part, type, tags }: SentPart & { tags: PartTags | undefined },
-    begun: CachedProject,
+    { begun, room }: { begun: CachedProject; room: Reservation | undefined },
     { size, sha256, bytes }: Received,
   ): Promise<void> {
     const key = keys.part(place.project, place.drive, id, part);
@@ -221,11 +210,11 @@ export class UploadStore {
         .check(key, earlier.versionstamp)
         .set(key, record)
         .sum(revision, more);
-      if (more !== 0) operation.sum(keys.usage(place.project, place.drive, "open_bytes"), more);
+      addUsage(operation, place, "open_bytes", more);
       if (earlier.value !== null) discardPart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
       else if (size > 0) setOnlyChunk(operation, version, bytes.content, sha256);
-      if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
+      if ((await this.#quotas.commit(project, place, operation, room)).ok) {
         return this.#discarded.add(earlier.value?.size ?? 0);
       }
       this.#projects.forget(place.project);
@@ -240,7 +229,7 @@ export class UploadStore {
    *
    * @returns `refused` if the condition does not hold.
    * @throws {UploadRefused} if there is no such upload, or its parts do not make a file; it stays open then.
-   * @throws {QuotaExceeded} if the project would have too many bytes; the upload stays open.
+   * @throws {QuotaExceeded} if the project would have too many files or bytes; the upload stays open.
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the drive is being deleted.
    */
@@ -263,7 +252,7 @@ export class UploadStore {
       await accept();
       const draft = draftOf(place, open.session, parts, tags);
       const { lifetime } = open.session;
-      const write = { condition, begun, lifetime, charged: receivedBytes(revision) };
+      const write = { condition, begun, lifetime };
       const published = await this.#files.publish(
         place,
         draft,

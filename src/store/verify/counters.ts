@@ -1,129 +1,153 @@
 /**
- * The counters of drives, and the sums that quotas are compared with.
+ * The counters of drives, and their sums for each project.
  *
  * @module
  */
 import { DAY } from "../../rules/units.ts";
-import { identityOf, keys, prefixes } from "../engine/keys.ts";
-import { Operation } from "../engine/operation.ts";
-import { setProjectRecord } from "../engine/project_cache.ts";
-import type { ProjectRecord, QuotaRecord } from "../engine/records.ts";
 import { setExpiring } from "../bytes/garbage.ts";
-import type { FileCount } from "./files.ts";
+import { keys, prefixes, type UsageCounter } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { PROJECT_COUNTERS, USAGE_COUNTERS } from "../quotas/usage.ts";
 import type { PendingDeletions } from "./ownership.ts";
-import { deleteUnchanged, driveText, type Problem, repairWith } from "./problem.ts";
+import { driveText, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** How long the mark of a corrected counter lives, in milliseconds: much longer than a check takes. */
 const RECOUNT_MARK_TTL = DAY;
 
-const COUNTERS = ["files", "bytes"] as const;
+type ProjectCounter = (typeof PROJECT_COUNTERS)[number];
 
-/** What the files of a drive add up to. */
-interface DriveUsage {
+const LABELS: Readonly<Record<ProjectCounter, string>> = {
+  files: "files",
+  bytes: "bytes",
+  open_bytes: "bytes in open uploads",
+  trash_files: "files in the trash",
+  trash_bytes: "bytes in the trash",
+  open_uploads: "open uploads",
+};
+
+/** A drive, or a project without one. */
+interface Counted {
   project: string;
-  drive: string;
-  files: bigint;
-  bytes: bigint;
+  drive?: string;
 }
 
-/** Compares the counters of drives with their files, which are added in the order of the store's keys. */
+/** A counter with a wrong value. */
+interface WrongCounter {
+  counter: ProjectCounter;
+  /** `undefined` if the entry is no counter. */
+  counted: bigint | undefined;
+  right: bigint;
+}
+
+type Counts = Map<string, bigint>;
+
+/** Compares counters with what they count. */
 export class UsageCheck {
   readonly #snapshot: Snapshot;
   readonly #deletions: PendingDeletions;
-  /** The drive whose files are being added. */
-  #current: DriveUsage | undefined;
-  #problems: Problem[] = [];
+  /** By project and drive. */
+  readonly #drives = new Map<string, Map<string, Counts>>();
+  readonly #openUploads = new Map<string, bigint>();
 
   constructor(snapshot: Snapshot, deletions: PendingDeletions) {
     this.#snapshot = snapshot;
     this.#deletions = deletions;
   }
 
-  add({ project, drive, size }: Omit<FileCount, "isUnchecked">): void {
-    const current = this.#current;
-    if (current?.project !== project || current.drive !== drive) {
-      this.#compareCurrent();
-      this.#current = { project, drive, files: 0n, bytes: 0n };
+  /** Adds to the right value of a counter of a drive. */
+  add(
+    { project, drive }: { project: string; drive: string },
+    counter: UsageCounter,
+    by: number,
+  ): void {
+    const counts = this.#countsOf(project, drive);
+    counts.set(counter, (counts.get(counter) ?? 0n) + BigInt(by));
+  }
+
+  addUpload(project: string): void {
+    this.#openUploads.set(project, (this.#openUploads.get(project) ?? 0n) + 1n);
+  }
+
+  /** Yields wrong counters and wrong sums. To be called after the last `add`. */
+  *problems(): Generator<Problem> {
+    for (const head of this.#snapshot.heads(prefixes.all("usage"), 3)) {
+      this.#countsOf(String(head[1]), String(head[2]));
     }
-    if (this.#current === undefined) return;
-    this.#current.files++;
-    this.#current.bytes += BigInt(size);
+    for (const [project, drives] of this.#drives) {
+      if (this.#deletions.hasProject(project)) continue;
+      const sums: Counts = new Map([["open_uploads", this.#openUploads.get(project) ?? 0n]]);
+      for (const [drive, rights] of drives) {
+        // The deletion of a drive removes its counters first, together with its part of the sums.
+        const isDeleted = this.#deletions.hasDrive(project, drive);
+        const wrong: WrongCounter[] = [];
+        for (const counter of USAGE_COUNTERS) {
+          const counted = this.#value(keys.usage(project, drive, counter));
+          const right = isDeleted ? counted ?? 0n : rights.get(counter) ?? 0n;
+          if (counted !== right) wrong.push({ counter, counted, right });
+          sums.set(counter, (sums.get(counter) ?? 0n) + right);
+        }
+        if (!isDeleted) yield* this.#wrongCounters({ project, drive }, wrong);
+      }
+      const wrong = PROJECT_COUNTERS.map((counter) => ({
+        counter,
+        counted: this.#value(keys.projectUsage(project, counter)),
+        right: sums.get(counter) ?? 0n,
+      }));
+      yield* this.#wrongCounters({ project }, wrong.filter((one) => one.counted !== one.right));
+    }
+  }
+
+  #value(key: Deno.KvKey): bigint | undefined {
+    return counterValue(this.#snapshot.get(key));
+  }
+
+  #countsOf(project: string, drive: string): Counts {
+    const drives = this.#drives.get(project) ?? new Map<string, Counts>();
+    const counts = drives.get(drive) ?? new Map<string, bigint>();
+    this.#drives.set(project, drives.set(drive, counts));
+    return counts;
+  }
+
+  *#wrongCounters(place: Counted, wrong: readonly WrongCounter[]): Generator<Problem> {
+    if (wrong.length === 0) return;
+    const { project, drive } = place;
+    const what = drive === undefined ? `project ${project}` : driveText({ project, drive });
+    const labelled = (of: "counted" | "right") =>
+      wrong.map((one) => `${one[of] ?? "an invalid number of"} ${LABELS[one.counter]}`)
+        .join(" and ");
+    yield {
+      kind: "usage",
+      message: `The counters of ${what} say ${labelled("counted")}, ` +
+        `but there are ${labelled("right")}`,
+      ...place,
+      repair: repairWith(this.#correction(place, wrong), "The counters were corrected"),
+    };
   }
 
   /**
-   * Yields the problems of all drives, including those that have counters and no file. Call it after the last `add`.
+   * Returns an operation that corrects counters at most once. Writers only add to counters, so a correction may add the
+   * difference at any time after the snapshot; the mark that it checks and sets tells that this has happened. The check
+   * of the project refuses it if the drive was deleted since.
    */
-  *finish(): Generator<Problem> {
-    this.#compareCurrent();
-    this.#current = undefined;
-    yield* this.#problems.splice(0);
-    for (const head of this.#snapshot.heads(prefixes.all("usage"), 3)) {
-      const [, project = "", drive = ""] = head.map(String);
-      const hasFiles = this.#snapshot.heads(["file", project, drive], 3).next().value !== undefined;
-      if (hasFiles) continue;
-      this.#compare({ project, drive, files: 0n, bytes: 0n });
-      yield* this.#problems.splice(0);
-    }
-  }
-
-  #compareCurrent(): void {
-    if (this.#current !== undefined) this.#compare(this.#current);
-  }
-
-  #compare(usage: DriveUsage): void {
-    const { project, drive } = usage;
-    // A deletion removes the files one by one and the counters last.
-    if (this.#deletions.hasDrive(project, drive)) return;
-    const [files, bytes] = COUNTERS.map((counter) =>
-      counterValue(this.#snapshot.get(keys.usage(project, drive, counter)))
-    );
-    if (files === usage.files && bytes === usage.bytes) return;
-    this.#problems.push({
-      kind: "usage",
-      message: `The counters of ${driveText(usage)} say ${files} files and ${bytes} bytes, ` +
-        `but there are ${usage.files} files and ${usage.bytes} bytes`,
-      project,
-      drive,
-      repair: repairWith(this.#correction(usage), "The counters were corrected"),
-    });
-  }
-
-  #correction(usage: DriveUsage): Operation {
-    const { project, drive } = usage;
-    const operation = recountOnce(this.#snapshot, usage);
-    for (const counter of COUNTERS) {
-      correctCounter(
-        operation,
-        this.#snapshot,
-        keys.usage(project, drive, counter),
-        usage[counter],
-      );
+  #correction({ project, drive }: Counted, wrong: readonly WrongCounter[]): Operation {
+    const snapshot = this.#snapshot;
+    const versionstampOf = (key: Deno.KvKey) => snapshot.get(key)?.versionstamp ?? null;
+    const mark = keys.recounted(project, drive);
+    const owner = keys.project(project);
+    const operation = new Operation().check(mark, versionstampOf(mark))
+      .check(owner, versionstampOf(owner));
+    const id = crypto.randomUUID();
+    const deadline = Date.now() + RECOUNT_MARK_TTL;
+    setExpiring(operation, { project, drive: drive ?? "" }, { key: mark, value: id, deadline, id });
+    for (const { counter, right } of wrong) {
+      const key = drive === undefined || counter === "open_uploads"
+        ? keys.projectUsage(project, counter)
+        : keys.usage(project, drive, counter);
+      correctCounter(operation, snapshot, key, right);
     }
     return operation;
   }
-}
-
-/** Returns the value of a counter: 0 if there is none, `undefined` for an entry that is no counter. */
-export function counterValue(entry: SnapshotEntry<unknown> | undefined): bigint | undefined {
-  if (entry === undefined) return 0n;
-  return entry.value instanceof Deno.KvU64 ? entry.value.value : undefined;
-}
-
-/**
- * Returns an operation that corrects counters of a drive at most once. Writers only add to counters, so a correction
- * may add the difference at any time after the snapshot; the mark it checks and sets tells that this has happened.
- */
-export function recountOnce(
-  snapshot: Snapshot,
-  { project, drive }: { project: string; drive: string },
-): Operation {
-  const mark = keys.recounted(project, drive);
-  const operation = new Operation().check(mark, snapshot.get(mark)?.versionstamp ?? null);
-  const id = crypto.randomUUID();
-  const deadline = Date.now() + RECOUNT_MARK_TTL;
-  setExpiring(operation, { project, drive }, { key: mark, value: id, deadline, id });
-  return operation;
 }
 
 /** Adds to an operation what changes a counter to its right value. */
@@ -140,96 +164,8 @@ export function correctCounter(
   operation.sum(key, right - (value ?? 0n));
 }
 
-/**
- * Yields problems of counters of drives, including those that count something in drives without it.
- *
- * @param counts The right values by the identity of the counter's key. Values of 0 are added.
- * @param labels The counters concerned, and what each counts.
- */
-export function* driveCounterProblems(
-  snapshot: Snapshot,
-  deletions: PendingDeletions,
-  counts: Map<string, bigint>,
-  labels: Readonly<Record<string, string>>,
-): Generator<Problem> {
-  for (const key of snapshot.keys(prefixes.all("usage"))) {
-    const id = identityOf(key);
-    if (String(key.at(-1)) in labels && !counts.has(id)) counts.set(id, 0n);
-  }
-  for (const [id, right] of counts) {
-    const key = (JSON.parse(id) as unknown[]).map(String);
-    const [, project = "", drive = "", counter = ""] = key;
-    // A deletion removes the counters last.
-    if (deletions.hasDrive(project, drive)) continue;
-    const counted = counterValue(snapshot.get(key));
-    if (counted === right) continue;
-    const correction = recountOnce(snapshot, { project, drive });
-    correctCounter(correction, snapshot, key, right);
-    yield {
-      kind: "usage",
-      message: `The counter of ${labels[counter]} of ${driveText({ project, drive })} says ` +
-        `${counted}, but there are ${right}`,
-      project,
-      drive,
-      repair: repairWith(correction, "The counter was corrected"),
-    };
-  }
-}
-
-/** Yields stored sums of bytes that differ from the counters of a project's drives, or whose project has no quota. */
-export function* quotaProblems(snapshot: Snapshot): Generator<Problem> {
-  for (const entry of snapshot.list<QuotaRecord>(prefixes.all("quota"))) {
-    const project = String(entry.key[1]);
-    const owner = snapshot.get<ProjectRecord>(keys.project(project));
-    if (owner?.value.maxBytes === undefined) yield unneededSum(project, entry);
-    else {
-      const counted = countedBytes(snapshot, project, owner.value);
-      if (counted !== entry.value.bytes) yield wrongSum(project, entry, owner, counted);
-    }
-  }
-}
-
-function unneededSum(project: string, entry: SnapshotEntry): Problem {
-  return {
-    kind: "quota",
-    message: `There is a sum of bytes for project ${project}, which has no limit`,
-    project,
-    repair: repairWith(deleteUnchanged(entry), "The sum was removed"),
-  };
-}
-
-function wrongSum(
-  project: string,
-  { value }: SnapshotEntry<QuotaRecord>,
-  owner: SnapshotEntry<ProjectRecord>,
-  counted: number,
-): Problem {
-  // Writers that use the sum check the project's record: writing that again makes them start over with a new sum.
-  const removal = new Operation().check(owner.key, owner.versionstamp);
-  setProjectRecord(removal, project, owner.value);
-  return {
-    kind: "quota",
-    message: `The sum of bytes of project ${project} is ${value.bytes}, ` +
-      `but the counters of its drives add up to ${counted}`,
-    project,
-    repair: repairWith(removal, "The next write adds it up again"),
-  };
-}
-
-/** The counters that a quota limits. */
-const COUNTED = new Set(["bytes", "open_bytes", "trash_bytes"]);
-
-/** Adds up the counters as they are: wrong ones are problems of their own. */
-function countedBytes(
-  snapshot: Snapshot,
-  project: string,
-  { removing = [] }: ProjectRecord,
-): number {
-  let sum = 0;
-  for (const { key, value } of snapshot.list<unknown>([...prefixes.all("usage"), project])) {
-    const [, , drive = "", counter = ""] = key.map(String);
-    if (!COUNTED.has(counter) || removing.includes(drive)) continue;
-    if (value instanceof Deno.KvU64) sum += Number(value.value);
-  }
-  return sum;
+/** Returns the value of a counter: 0 if there is none, `undefined` for an entry that is no counter. */
+export function counterValue(entry: SnapshotEntry<unknown> | undefined): bigint | undefined {
+  if (entry === undefined) return 0n;
+  return entry.value instanceof Deno.KvU64 ? entry.value.value : undefined;
 }

@@ -13,6 +13,7 @@ import {
   type ManifestPage,
   type Place,
 } from "../engine/records.ts";
+import { countedBytes } from "../quotas/usage.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { setExpiry } from "../files/expiry.ts";
@@ -25,7 +26,8 @@ const ADVICE = "restore it from a backup, or replace or delete it over the API";
 export interface FileCount {
   project: string;
   drive: string;
-  size: number;
+  /** The bytes that it counts for. */
+  counted: number;
   /** Whether it has no digest and no journal entry says that the scrub will compute it. */
   isUnchecked: boolean;
 }
@@ -43,7 +45,7 @@ export function* fileProblems(
     const [, project = "", drive = "", name = ""] = key.map(String);
     const place = { project, drive, name };
     const isUnchecked = value.sha256 === undefined && !snapshot.has(keys.undigested(place));
-    onFile({ project, drive, size: value.size, isUnchecked });
+    onFile({ project, drive, counted: countedBytes(value), isUnchecked });
     yield* unindexedProblem(snapshot, place, entry);
     const problem = recordProblem(snapshot, value, onBytes);
     if (problem === undefined) continue;

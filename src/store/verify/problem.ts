@@ -16,9 +16,8 @@ export type ProblemKind =
   | "orphan"
   /** Counts of the files that share bytes. */
   | "references"
-  /** Counters, and the sums for quotas. */
+  /** Counters, and their sums. */
   | "usage"
-  | "quota"
   /** Entries by which another entry is found. */
   | "index"
   /** The lists of the garbage collector and of running writes. */

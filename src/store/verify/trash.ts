@@ -1,18 +1,16 @@
 /**
- * The trash: the bytes of its items, their deadlines and the counters.
+ * The trash: the bytes of its items, and their deadlines.
  *
  * @module
  */
-import { identityOf, keys, prefixes } from "../engine/keys.ts";
+import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { fileText, type Garbage, type Place, type TrashRecord } from "../engine/records.ts";
-import { driveCounterProblems } from "./counters.ts";
+import { countedBytes } from "../quotas/usage.ts";
+import type { UsageCheck } from "./counters.ts";
 import { type OnBytes, recordProblem } from "./files.ts";
-import type { PendingDeletions } from "./ownership.ts";
 import { type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
-
-const LABELS = { trash_files: "files in the trash", trash_bytes: "bytes in the trash" };
 
 /** Yields the damaged files in the trash. They have no repair. */
 export function* trashedFileProblems(snapshot: Snapshot, onBytes: OnBytes): Generator<Problem> {
@@ -26,23 +24,14 @@ export function* trashedFileProblems(snapshot: Snapshot, onBytes: OnBytes): Gene
   }
 }
 
-/** Yields items that are never deleted, and wrong counters. */
-export function* trashProblems(
-  snapshot: Snapshot,
-  deletions: PendingDeletions,
-): Generator<Problem> {
-  const counts = new Map<string, bigint>();
-  const add = (key: Deno.KvKey, by: number) => {
-    const id = identityOf(key);
-    counts.set(id, (counts.get(id) ?? 0n) + BigInt(by));
-  };
+/** Yields items that are never deleted, and counts all items. */
+export function* trashProblems(snapshot: Snapshot, usage: UsageCheck): Generator<Problem> {
   for (const item of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
-    const { project, drive } = placeOf(item.key, item.value);
-    add(keys.usage(project, drive, "trash_files"), 1);
-    add(keys.usage(project, drive, "trash_bytes"), item.value.record.size);
+    const place = placeOf(item.key, item.value);
+    usage.add(place, "trash_files", 1);
+    usage.add(place, "trash_bytes", countedBytes(item.value.record));
     yield* deadlineProblems(snapshot, item);
   }
-  yield* driveCounterProblems(snapshot, deletions, counts, LABELS);
 }
 
 function* deadlineProblems(

@@ -1,27 +1,15 @@
 /**
- * Open uploads: their parts, deadlines and counters, and their numbers, which limit how many a project has.
+ * Open uploads: their parts, deadlines and counters.
  *
  * @module
  */
-import { identityOf, keys, prefixes } from "../engine/keys.ts";
+import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import {
-  fileText,
-  type Garbage,
-  type OpenUploadRecord,
-  type PartRecord,
-  type UploadSession,
-} from "../engine/records.ts";
-import { counterValue, driveCounterProblems } from "./counters.ts";
+import { fileText, type Garbage, type PartRecord, type UploadSession } from "../engine/records.ts";
+import { counterValue, type UsageCheck } from "./counters.ts";
 import { chunksProblem, type OnBytes } from "./files.ts";
 import { garbageIdOf, OrphanCandidates, type PendingDeletions } from "./ownership.ts";
-import {
-  deleteInBatches,
-  deleteUnchanged,
-  driveText,
-  type Problem,
-  repairWith,
-} from "./problem.ts";
+import { deleteInBatches, driveText, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 type Session = SnapshotEntry<UploadSession>;
@@ -61,30 +49,19 @@ export function* uploadProblems(
   yield* candidates.flush();
 }
 
-/** Yields wrong counters of open uploads and of their drives, and numbers that are lost or held by no upload. */
-export function* openUploadProblems(
-  snapshot: Snapshot,
-  deletions: PendingDeletions,
-): Generator<Problem> {
-  /** Bytes of the parts of open uploads, by the key of the drive's counter. */
-  const openBytes = new Map<string, bigint>();
-  const assigned = new Set<string>();
+/** Yields wrong counters of open uploads, and counts all of them and the bytes of their parts. */
+export function* openUploadProblems(snapshot: Snapshot, usage: UsageCheck): Generator<Problem> {
   for (const session of snapshot.list<UploadSession>(prefixes.all("upload"))) {
     const place = placeOf(session.key);
     const { project, drive, id } = place;
-    yield* numberProblems(snapshot, session, place, assigned);
-    let bytes = 0n;
+    let bytes = 0;
     for (const { value } of snapshot.list<PartRecord>(prefixes.parts(project, drive, id))) {
-      bytes += BigInt(value.size);
+      bytes += value.size;
     }
-    yield* uploadCounterProblems(snapshot, session, place, bytes);
-    const counter = identityOf(keys.usage(project, drive, "open_bytes"));
-    openBytes.set(counter, (openBytes.get(counter) ?? 0n) + bytes);
+    yield* uploadCounterProblems(snapshot, session, place, BigInt(bytes));
+    usage.add(place, "open_bytes", bytes);
+    usage.addUpload(project);
   }
-  yield* unusedNumbers(snapshot);
-  yield* driveCounterProblems(snapshot, deletions, openBytes, {
-    open_bytes: "bytes in open uploads",
-  });
 }
 
 function placeOf(key: readonly (string | number)[]): UploadPlace {
@@ -157,58 +134,6 @@ function orphanCounter(place: UploadPlace): Problem {
     drive,
     repair: repairWith(removal, "The counter was removed"),
   };
-}
-
-/** Yields a problem if another upload holds the number of this one, or none does. */
-function* numberProblems(
-  snapshot: Snapshot,
-  { key, value, versionstamp }: Session,
-  { project, drive, id }: UploadPlace,
-  assigned: Set<string>,
-): Generator<Problem> {
-  const holder = snapshot.get<OpenUploadRecord>(keys.openUpload(project, value.number))?.value;
-  if (holder?.drive === drive && holder.id === id) return;
-  const { name } = value;
-  const free = freeNumber(snapshot, project, assigned);
-  const record: OpenUploadRecord = { drive, id };
-  const operation = new Operation().check(key, versionstamp)
-    .set(key, { ...value, number: Number(free.at(-1)) } satisfies UploadSession)
-    .check(free, null)
-    .set(free, record);
-  yield {
-    kind: "index",
-    message: `The upload ${id} of ${fileText({ project, drive, name })} does not hold its number`,
-    project,
-    drive,
-    name,
-    repair: repairWith(operation, "It has a free one"),
-  };
-}
-
-function freeNumber(snapshot: Snapshot, project: string, assigned: Set<string>): Deno.KvKey {
-  for (let number = 0;; number++) {
-    const key = keys.openUpload(project, number);
-    if (assigned.has(identityOf(key)) || snapshot.has(key)) continue;
-    assigned.add(identityOf(key));
-    return key;
-  }
-}
-
-/** Yields numbers whose upload does not exist or has another number. */
-function* unusedNumbers(snapshot: Snapshot): Generator<Problem> {
-  for (const entry of snapshot.list<OpenUploadRecord>(prefixes.all("open_upload"))) {
-    const [, project = "", number = ""] = entry.key.map(String);
-    const { drive, id } = entry.value;
-    const session = snapshot.get<UploadSession>(keys.upload(project, drive, id));
-    if (session?.value.number === Number(number)) continue;
-    yield {
-      kind: "index",
-      message: `No upload holds number ${number} of the open uploads of project ${project}`,
-      project,
-      drive,
-      repair: repairWith(deleteUnchanged(entry), "The number is free"),
-    };
-  }
 }
 
 /**

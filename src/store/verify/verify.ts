@@ -2,7 +2,7 @@ import { FORMAT, formatIn, formatProblem } from "../engine/format.ts";
 import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import type { S3KeyRecord } from "../engine/records.ts";
 import { accountProblems } from "./accounts.ts";
-import { quotaProblems, UsageCheck } from "./counters.ts";
+import { UsageCheck } from "./counters.ts";
 import { type FileCount, fileProblems, type OnBytes } from "./files.ts";
 import { grantProblems } from "./grants.ts";
 import { linkProblems } from "./links.ts";
@@ -46,7 +46,6 @@ export const KINDS: ReadonlySet<string> = new Set([
   "link_downloads",
   "link_key",
   "manifest",
-  "open_upload",
   "part",
   "parts_revision",
   "pending",
@@ -54,7 +53,7 @@ export const KINDS: ReadonlySet<string> = new Set([
   "project_key",
   "project_key_prefix",
   "project_key_use",
-  "quota",
+  "project_usage",
   "recounted",
   "references",
   "removal",
@@ -235,7 +234,8 @@ function* entryProblems(
   const onFile = (file: FileCount): void => {
     report.files++;
     if (file.isUnchecked) report.unchecked++;
-    usage.add(file);
+    usage.add(file, "files", 1);
+    usage.add(file, "bytes", file.counted);
   };
   report.s3Keys.push(...s3KeysIn(snapshot));
   if (report.olderFormat !== undefined) return yield* lostBytes(snapshot, { onFile, onBytes });
@@ -244,11 +244,10 @@ function* entryProblems(
   yield* linkProblems(snapshot, deletions);
   yield* grantProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
-  yield* usage.finish();
   yield* trashedFileProblems(snapshot, onBytes);
-  yield* trashProblems(snapshot, deletions);
-  yield* openUploadProblems(snapshot, deletions);
-  yield* quotaProblems(snapshot);
+  yield* trashProblems(snapshot, usage);
+  yield* openUploadProblems(snapshot, usage);
+  yield* usage.problems();
   yield* uploadProblems(snapshot, deletions, onBytes);
   yield* journalProblems(snapshot, owners);
   yield* referenceProblems(snapshot, owners);

@@ -34,6 +34,7 @@ const CALLS: Call[] = [
   { method: "GET", path: "", status: 200 },
   { method: "HEAD", path: "", status: 200 },
   { method: "PATCH", path: "", body: { max_bytes: 1000 }, status: 200, owner: 403 },
+  { method: "PATCH", path: "", body: { max_files: 1000 }, status: 200, owner: 403 },
   { method: "DELETE", path: "", status: 202, owner: 403 },
   { method: "DELETE", path: "/drives/photos", status: 202 },
   { method: "GET", path: "/key", status: 200 },

@@ -110,8 +110,8 @@ const CHANGES: Change[] = [
   {
     method: "PATCH",
     path: "",
-    body: { max_bytes: null },
-    events: [["quota.changed", "max_bytes=null"]],
+    body: { max_bytes: null, max_files: 70 },
+    events: [["quota.changed", "max_bytes=null"], ["quota.changed", "max_files=70"]],
     isAdministrators: true,
   },
   {

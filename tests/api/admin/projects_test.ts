@@ -50,7 +50,7 @@ test("A new project is answered with an id and a key that open it.", async ({ se
     assertMatch(project_key, new RegExp(`^${project_id}_[A-Za-z0-9]{22,}$`));
     const name = typeof body === "object" ? body.name ?? null : null;
     const prefix = project_key.slice(project_id.length + 1).slice(0, 8);
-    const nothing = { max_bytes: null, host_suffix: null };
+    const nothing = { max_bytes: null, max_files: null, host_suffix: null };
     assertEquals(withoutDate(made), { project_id, name, ...nothing, project_key, prefix });
     const project = new Project(server, project_id, project_key);
     await project.drive("photos").put("a", "abc");
@@ -103,6 +103,9 @@ const BAD_BODIES: [unknown, string][] = [
   [{ max_bytes: "10GB" }, "max_bytes"],
   [{ max_bytes: true }, "max_bytes"],
   [{ max_bytes: [1] }, "max_bytes"],
+  [{ max_files: 0 }, "max_files"],
+  [{ max_files: 1.5 }, "max_files"],
+  [{ max_files: "1" }, "max_files"],
   [{ project: "a" }, "project"],
   [{ name: "a", admin: true }, "admin"],
   ['{"__proto__": {}}', "__proto__"],
@@ -135,7 +138,7 @@ test("Projects are listed with what they hold.", async ({ server }) => {
   const project = await Project.make(server, { name: "Mine" });
   const trash = { trash_days: 0, trash_files: 0, trash_bytes: 0 };
   const usage = { files: 0, bytes: 0, open_upload_bytes: 0, ...trash };
-  const nothing = { max_bytes: null, host_suffix: null, ...usage };
+  const nothing = { max_bytes: null, max_files: null, host_suffix: null, ...usage };
   const empty = { project_id: project.id, name: "Mine", ...nothing };
   const listed = await find(server, project.id);
   assert(listed !== undefined);

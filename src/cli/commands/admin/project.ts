@@ -1,5 +1,5 @@
 import type { ProjectDetails } from "../../../client/administration.ts";
-import { keyNameProblem } from "../../../rules/names.ts";
+import { keyNameProblem, MAX_LIST } from "../../../rules/names.ts";
 import { formatBytes, parseByteSize } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural, quoteWord } from "../../terminal/text.ts";
@@ -18,7 +18,9 @@ export async function createProject(call: AdminCall): Promise<void> {
   call.validate("NAME", keyNameProblem);
   call.validate("id", projectIdProblem);
   call.validate("max-bytes", sizeProblem);
-  const wanted = { project_id: call.get("id"), name: call.get("NAME"), max_bytes: sizeIn(call) };
+  call.validate("max-files", countProblem);
+  const limits = { max_bytes: sizeIn(call), max_files: countIn(call) };
+  const wanted = { project_id: call.get("id"), name: call.get("NAME"), ...limits };
   const made = await call.administer((on) => on.createProject(wanted));
   call.print(made, [
     `Project id:   ${made.project_id}`,
@@ -42,6 +44,7 @@ export async function showProject(call: AdminCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const details = await call.administer((on) => on.showProject(call.required("ID")));
   const { name, created, drives } = details;
+  const isCut = drives.length === MAX_LIST;
   call.print(details, [
     `Created:  ${created}`,
     ...(name === null ? [] : [`Name:     ${name}`]),
@@ -50,21 +53,25 @@ export async function showProject(call: AdminCall): Promise<void> {
     ...drives.map(({ drive_name, files, bytes }) =>
       `  ${drive_name}: ${plural(files, "file")}, ${exactSize(bytes)}`
     ),
+    ...(isCut ? [`  These are the first ${MAX_LIST} drives.`] : []),
   ]);
 }
 
 export async function changeProject(call: AdminCall): Promise<void> {
   call.validate("ID", projectIdProblem);
-  const [limit, suffix, days] = ["max-bytes", "host-suffix", "trash-days"].map((name) =>
-    call.get(name)
-  );
-  if (limit === undefined && suffix === undefined && days === undefined) {
-    throw new UsageError("Nothing to change: give --max-bytes, --host-suffix or --trash-days");
+  const options = ["max-bytes", "max-files", "host-suffix", "trash-days"];
+  const [limit, files, suffix, days] = options.map((name) => call.get(name));
+  if (options.every((name) => call.get(name) === undefined)) {
+    throw new UsageError(
+      "Nothing to change: give --max-bytes, --max-files, --host-suffix or --trash-days",
+    );
   }
-  if (limit !== NONE) call.validate("max-bytes", limitProblem);
+  if (limit !== NONE) call.validate("max-bytes", orNone(sizeProblem));
+  if (files !== NONE) call.validate("max-files", orNone(countProblem));
   call.validate("trash-days", daysProblem);
   const changes = {
     max_bytes: limit === NONE ? null : sizeIn(call),
+    max_files: files === NONE ? null : countIn(call),
     host_suffix: suffix === NONE ? null : suffix?.toLowerCase(),
     trash_days: days === undefined ? undefined : Number(days),
   };
@@ -85,14 +92,20 @@ function trashOf({ trash_days }: ProjectDetails): string {
 /** What a project holds and may hold, as sentences. */
 function linesOf(details: ProjectDetails): string[] {
   const { project_id, bytes, open_upload_bytes, trash_bytes, max_bytes, host_suffix } = details;
+  const { files, trash_files, max_files } = details;
   const limit = max_bytes === null ? ", without a limit" : ` of ${exactSize(max_bytes)}`;
+  const isOver = bytes + open_upload_bytes + trash_bytes > (max_bytes ?? Infinity) ||
+    files + trash_files > (max_files ?? Infinity);
   return [
     `The project ${project_id} holds ${exactSize(bytes)}${limit}.`,
+    ...(max_files === null
+      ? []
+      : [`It has ${files + trash_files} of ${plural(max_files, "file")}.`]),
     ...(open_upload_bytes > 0
       ? [`Its open uploads hold ${exactSize(open_upload_bytes)} more.`]
       : []),
     ...(trash_bytes > 0 ? [`Its trash holds ${exactSize(trash_bytes)} more.`] : []),
-    ...(bytes + open_upload_bytes + trash_bytes > (max_bytes ?? Infinity) ? [OVER_LIMIT] : []),
+    ...(isOver ? [OVER_LIMIT] : []),
     ...(host_suffix === null ? [] : [`Its owner may choose host names below ${host_suffix}.`]),
   ];
 }
@@ -102,7 +115,8 @@ export async function deleteProject(call: AdminCall): Promise<void> {
   const project = call.required("ID");
   await call.administer(async (on) => {
     const { drives, files } = await on.showProject(project);
-    const content = `${plural(drives.length, "drive")}, ${plural(files, "file")}`;
+    const more = drives.length === MAX_LIST ? "at least " : "";
+    const content = `${more}${plural(drives.length, "drive")}, ${plural(files, "file")}`;
     call.confirm(`Delete the project ${project} with its ${content}?`);
     await on.deleteProject(project);
   });
@@ -127,9 +141,25 @@ function sizeProblem(text: string): string | undefined {
     : undefined;
 }
 
-function limitProblem(text: string): string | undefined {
-  const problem = sizeProblem(text);
-  return problem === undefined ? undefined : `${problem}, or ${NONE}`;
+/** Parses `--max-files`; `undefined` if it is not given. */
+function countIn(call: AdminCall): number | undefined {
+  const text = call.get("max-files");
+  return text === undefined ? undefined : Number(text);
+}
+
+function countProblem(text: string): string | undefined {
+  return /^[1-9]\d{0,14}$/.test(text)
+    ? undefined
+    : `is ${quoteWord(text)}: it must be a whole number from 1 on`;
+}
+
+type ProblemOf = (text: string) => string | undefined;
+
+function orNone(problemOf: ProblemOf): ProblemOf {
+  return (text) => {
+    const problem = problemOf(text);
+    return problem === undefined ? undefined : `${problem}, or ${NONE}`;
+  };
 }
 
 function daysProblem(text: string): string | undefined {

@@ -19,7 +19,8 @@ export const projectCommands: readonly Command[] = [
     operands: ["[NAME]"],
     options: [
       { name: "id", value: "ID", help: "the id, 1 to 64 of A-Z a-z 0-9 -", unset: "random" },
-      { name: "max-bytes", value: "SIZE", help: "limit for all its files", unset: "none" },
+      { name: "max-bytes", value: "SIZE", help: "limit for the size of its files", unset: "none" },
+      { name: "max-files", value: "N", help: "limit for the number of its files", unset: "none" },
     ],
     makesStore: true,
     summary: "create a project and its first key",
@@ -49,7 +50,12 @@ export const projectCommands: readonly Command[] = [
       {
         name: "max-bytes",
         value: "SIZE",
-        help: "limit for all its files, or none",
+        help: "limit for the size of its files, or none",
+      },
+      {
+        name: "max-files",
+        value: "N",
+        help: "limit for the number of its files, or none",
       },
       {
         name: "host-suffix",
@@ -62,7 +68,7 @@ export const projectCommands: readonly Command[] = [
         help: "days that the trash keeps files; 0 turns it off",
       },
     ],
-    summary: "set the limit, the host names and the trash of a project",
+    summary: "set the limits, the host names and the trash of a project",
     examples: [
       ["kvdrive project change album --max-bytes 20GB", "Set the limit"],
       ["kvdrive project change album --max-bytes none", "Remove it"],

@@ -25,6 +25,8 @@ export interface FileValue extends StoredValue {
   /** The version of the bytes, if they are not those of the record's own. */
   bytes?: string;
   shared?: boolean;
+  /** What S3 callers keep with it. */
+  object?: Record<string, Record<string, string>>;
   /** When it expires, in milliseconds since 1970. */
   expires?: number;
 }

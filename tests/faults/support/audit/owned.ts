@@ -21,7 +21,6 @@ export interface PageValue {
 export interface SessionValue {
   name: string;
   expires: number;
-  number?: number;
 }
 export interface GarbageValue {
   kind:

@@ -26,11 +26,6 @@ import {
 } from "./owned.ts";
 
 /** The fields of a project that the audit needs. */
-interface ProjectValue {
-  maxBytes?: number;
-  removing?: string[];
-}
-
 const KINDS = new Set([
   ...ACCOUNT_KINDS,
   "checksums",
@@ -52,11 +47,10 @@ const KINDS = new Set([
   "link_downloads",
   "link_key",
   "manifest",
-  "open_upload",
   "part",
   "parts_revision",
   "pending",
-  "quota",
+  "project_usage",
   "references",
   "scrub",
   "trash",
@@ -86,7 +80,7 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
     ...expiryProblems(entries),
     ...linkProblems(entries),
     ...usageProblems(entries),
-    ...quotaProblems(entries),
+    ...sumProblems(entries),
     ...accountProblems(entries),
     ...integrityProblems(entries),
     ...journalProblems(entries, owned),
@@ -206,29 +200,18 @@ function* uploadProblems(entries: Entries, { passingUploads }: Owned): Generator
   for (const completed of all(entries, "completed_upload")) {
     if (open.has(rest(completed))) yield `${rest(completed)} is open and completed`;
   }
-  yield* numberProblems(entries);
+  yield* revisionProblems(entries);
 }
 
-/** Checks that every open upload holds a unique number of its project, and counts the bytes of its parts. */
-function* numberProblems(entries: Entries): Generator<string> {
-  const held = new Map(
-    all(entries, "open_upload").map((one) => {
-      const { drive, id } = one.value as { drive: string; id: string };
-      return [rest(one), textOfKey(String(one.key[1]), drive, id)];
-    }),
-  );
+/** Checks that every open upload counts the bytes of its parts. */
+function* revisionProblems(entries: Entries): Generator<string> {
   for (const upload of all(entries, "upload")) {
-    const { number = -1 } = upload.value as SessionValue;
-    const key = textOfKey(String(upload.key[1]), number);
-    if (held.get(key) !== rest(upload)) yield `${rest(upload)} does not hold its number ${number}`;
-    held.delete(key);
     const bytes = all(entries, "part").filter((part) => rest(part, -1) === rest(upload))
       .reduce((sum, part) => sum + BigInt((part.value as PartValue).size), 0n);
     const revision = all(entries, "parts_revision").find((one) => rest(one) === rest(upload));
     const counted = (revision?.value as { value: bigint } | undefined)?.value ?? 0n;
     if (counted !== bytes) yield `${rest(upload)} counts ${counted} instead of ${bytes}`;
   }
-  for (const key of held.keys()) yield `The number ${key} has no open upload`;
 }
 
 /** Finds items of the trash that the journal does not delete at their deadline. */
@@ -245,6 +228,12 @@ function* trashProblems(entries: Entries): Generator<string> {
   }
 }
 
+/** A file counts for its bytes and those of the metadata of S3. */
+function countedBytes({ size, object = {} }: FileValue): number {
+  const texts = Object.values(object).flatMap((fields) => Object.entries(fields).flat());
+  return size + new TextEncoder().encode(texts.join("")).byteLength;
+}
+
 function* usageProblems(entries: Entries): Generator<string> {
   const counts = new Map<string, bigint>();
   const add = (drive: Entry["key"], counter: string, by: number): void => {
@@ -253,11 +242,11 @@ function* usageProblems(entries: Entries): Generator<string> {
   };
   for (const { key, value } of all(entries, "file")) {
     add(key.slice(1, 3), "files", 1);
-    add(key.slice(1, 3), "bytes", (value as FileValue).size);
+    add(key.slice(1, 3), "bytes", countedBytes(value as FileValue));
   }
   for (const { key, value } of all(entries, "trash")) {
     add(key.slice(1, 3), "trash_files", 1);
-    add(key.slice(1, 3), "trash_bytes", (value as TrashValue).record.size);
+    add(key.slice(1, 3), "trash_bytes", countedBytes((value as TrashValue).record));
   }
   const open = new Set(all(entries, "upload").map((upload) => rest(upload)));
   for (const part of all(entries, "part")) {
@@ -273,22 +262,25 @@ function* usageProblems(entries: Entries): Generator<string> {
   for (const [key, value] of counts) if (value !== 0n) yield `${key} is missing: ${value}`;
 }
 
-/** Checks that the usage of a project with a quota is the sum of its drives' counters, including open uploads. */
-function* quotaProblems(entries: Entries): Generator<string> {
-  const projects = new Map(
-    all(entries, "project").map(({ key, value }) => [key[1], value as ProjectValue]),
-  );
-  for (const { key: [, project], value } of all(entries, "quota")) {
-    const owner = projects.get(project);
-    const sum = all(entries, "usage")
-      .filter(({ key }) => key[1] === project && String(key[3]).endsWith("bytes"))
-      .filter(({ key }) => !owner?.removing?.includes(String(key[2])))
-      .reduce((bytes, usage) => bytes + Number((usage.value as { value: bigint }).value), 0);
-    const { bytes } = value as { bytes: number };
-    if (owner?.maxBytes === undefined) {
-      yield `The project ${String(project)} has a sum but no quota`;
-    }
-    if (bytes !== sum) yield `The quota of ${String(project)} has ${bytes} instead of ${sum}`;
+/** Checks that the sums of each project are those of its drives' counters and the number of its open uploads. */
+function* sumProblems(entries: Entries): Generator<string> {
+  const counts = new Map<string, bigint>();
+  const add = (project: unknown, counter: unknown, by: bigint): void => {
+    const key = textOfKey(String(project), String(counter));
+    counts.set(key, (counts.get(key) ?? 0n) + by);
+  };
+  for (const { key, value } of all(entries, "usage")) {
+    add(key[1], key[3], (value as { value: bigint }).value);
+  }
+  for (const { key } of all(entries, "upload")) add(key[1], "open_uploads", 1n);
+  for (const sum of all(entries, "project_usage")) {
+    const { value } = sum.value as { value: bigint };
+    const counted = counts.get(rest(sum)) ?? 0n;
+    counts.delete(rest(sum));
+    if (value !== counted) yield `The sum ${rest(sum)} is ${value} instead of ${counted}`;
+  }
+  for (const [key, value] of counts) {
+    if (value !== 0n) yield `The sum ${key} is missing: ${value}`;
   }
 }
 

@@ -46,6 +46,7 @@ const FIELDS = [
   "enabled",
   "project_id",
   "max_bytes",
+  "max_files",
   "__proto__",
   "constructor",
   "",
