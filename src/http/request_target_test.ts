@@ -85,6 +85,7 @@ Deno.test("a malformed Host header is 400", () => {
     "",
     ":80",
     "host:",
+    "a,b",
     "1.2.3.999",
     "[:::1]",
     "xn--a",

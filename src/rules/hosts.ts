@@ -59,8 +59,11 @@ function isCanonicalIdn(name: string): boolean {
   return URL.canParse(url) && new URL(url).hostname === name;
 }
 
-/** A host name or address with an optional port (RFC 3986, 3.2.2). Anything else could be read as a part of the path. */
-const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+/**
+ * A host name or address with an optional port (RFC 3986, 3.2.2), neither of them empty, and no list. Anything else could
+ * be read as a part of the path.
+ */
+const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+;=-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
  * Returns whether a text is a valid value of `Host`, of which addresses can be made: `URL` knows which numbers are an
