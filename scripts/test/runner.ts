@@ -4,7 +4,7 @@ import { filesBelow, ROOT } from "../package/parts.ts";
 import { type FileResult, type RunOptions, runTestFile } from "./test_file.ts";
 
 /** Folders in `tests/` whose tests need other programs. Each has a task of its own in deno.json. */
-const OTHER_TASKS = ["acme", "browser", "faults", "proxy", "remote", "s3", "soak"];
+const OTHER_TASKS = ["acme", "browser", "clients", "faults", "proxy", "remote", "s3", "soak"];
 
 /** A file system in memory, and what it needs free to hold the stores of the tests, in bytes. */
 const MEMORY_DISK = "/dev/shm";

@@ -19,6 +19,25 @@ const MAX_PAGE = 4 * 2 ** 20;
 /** Estimated memory for reading and writing one entry with a name of common length, in bytes. */
 export const ENTRY_MEMORY = 1024;
 
+const entryName = { type: "string", minLength: 1, maxLength: MAX_FILE_NAME };
+
+const details = {
+  size: count("Bytes.", 48_213),
+  content_type: { type: "string", maxLength: MAX_CONTENT_TYPE, examples: ["image/jpeg"] },
+  etag: {
+    type: "string",
+    minLength: 1,
+    description: "The version, without the quotes of `ETag`.",
+  },
+  created: schema("Time"),
+  modified: schema("Time"),
+  expires: schema("Deadline"),
+  mtime: schema("ClientTime"),
+};
+
+/** Details that not every file has. */
+const MAYBE = ["expires", "mtime"];
+
 /** `GET /files`: names in the order of their UTF-8 bytes. "At most 1000 names are returned by default." */
 export const listFiles = driveEndpoint({
   id: "listFiles",
@@ -38,38 +57,22 @@ export const listFiles = driveEndpoint({
   },
   schemas: {
     FileList: closed({
-      names: listOf({ type: "string", minLength: 1, maxLength: MAX_FILE_NAME }, {
+      names: listOf(entryName, {
         maxItems: MAX_LIST,
         uniqueItems: true,
         description: 'In the order of their UTF-8 bytes. A directory ends with "/".',
       }),
-      files: listOf({ oneOf: [schema("FileDetails"), schema("DirectoryDetails")] }, {
+      files: listOf(schema("ListedEntry"), {
         maxItems: MAX_LIST,
         description: "With `details=true`: the details of each of `names`, in the same order.",
       }),
       paging: schema("Paging"),
     }, { optional: ["files", "paging"] }),
-    FileDetails: closed({
-      name: schema("FileName"),
-      size: count("Bytes.", 48_213),
-      content_type: { type: "string", maxLength: MAX_CONTENT_TYPE, examples: ["image/jpeg"] },
-      etag: {
-        type: "string",
-        minLength: 1,
-        description: "The version, without the quotes of `ETag`.",
-      },
-      created: schema("Time"),
-      modified: schema("Time"),
-      expires: schema("Deadline"),
-      mtime: schema("ClientTime"),
-    }, { optional: ["expires", "mtime"] }),
-    DirectoryDetails: closed({
-      name: {
-        type: "string",
-        pattern: "^[^\\u0000]*/$",
-        maxLength: MAX_FILE_NAME,
-        examples: ["pets/"],
-      },
+    FileDetails: closed({ name: schema("FileName"), ...details }, { optional: MAYBE }),
+    // One schema for both: of alternatives, clients that are generated choose the one with fewer fields.
+    ListedEntry: closed({ name: entryName, ...details }, {
+      optional: Object.keys(details),
+      description: "The details of a file. A directory has only its name.",
     }),
   },
 }, list);
