@@ -46,7 +46,8 @@ async function isThere(...programs: string[]): Promise<boolean> {
       await new Deno.Command(program, { stdin: "null", stdout: "null", stderr: "null" }).output();
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-      console.log(`${program} is missing: its client is not tested`);
+      const notice = `${program} is missing: its client is not tested\n`;
+      await Deno.stdout.write(new TextEncoder().encode(notice));
       return false;
     }
   }
