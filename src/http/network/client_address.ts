@@ -76,7 +76,35 @@ export function parseAddress(text: string): string | undefined {
   const groups = groupsOf(address);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   if (!isMapped) return groups.map((group) => group.toString(16)).join(":");
-  return groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join(".");
+  return bytesOf(groups).slice(12).join(".");
+}
+
+/** Networks whose addresses hold an IPv4 address, and the bytes at which it may be. */
+const EMBEDDING: readonly { network: BlockList; places: readonly number[][] }[] = [
+  // IPv4-compatible addresses (RFC 4291, 2.5.5.1) and NAT64 (RFC 6052, 2.1).
+  {
+    network: blockList([["::", 96], ["64:ff9b::", 96]]),
+    places: [[12, 13, 14, 15]],
+  },
+  // Local NAT64 (RFC 8215), with any length of the prefix (RFC 6052, 2.2).
+  {
+    network: blockList([["64:ff9b:1::", 48]]),
+    places: [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]],
+  },
+  // 6to4 (RFC 3056, 2).
+  { network: blockList([["2002::", 16]]), places: [[2, 3, 4, 5]] },
+];
+
+/** Returns the IPv4 addresses to which a gateway may translate an IPv6 address in its normal form. */
+export function embeddedAddresses(address: string): string[] {
+  if (!isIPv6(address)) return [];
+  const bytes = bytesOf(groupsOf(address));
+  return EMBEDDING.filter(({ network }) => network.check(address, "ipv6"))
+    .flatMap(({ places }) => places.map((place) => place.map((at) => bytes[at]).join(".")));
+}
+
+function bytesOf(groups: readonly number[]): number[] {
+  return groups.flatMap((group) => [group >> 8, group & 0xff]);
 }
 
 /** Parses an address (`::1`) or a network (`10.0.0.0/8`); `undefined` if the text is neither. */

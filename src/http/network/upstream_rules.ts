@@ -1,14 +1,20 @@
 import { type BlockList, isIP } from "node:net";
-import { blockList, familyOf, type Network, parseAddress, parseNetwork } from "./client_address.ts";
+import {
+  blockList,
+  embeddedAddresses,
+  familyOf,
+  type Network,
+  parseAddress,
+  parseNetwork,
+} from "./client_address.ts";
 
 /**
- * Addresses that serve the machine or its hosting provider, credentials included: link-local ones (RFC 3927, RFC 4291;
- * also through NAT64, RFC 6052), and the other metadata services of AWS, Alibaba Cloud, Azure and Oracle.
+ * Addresses that serve the machine or its hosting provider, credentials included: link-local ones (RFC 3927, RFC 4291),
+ * and the other metadata services of AWS, Alibaba Cloud, Azure and Oracle.
  */
 const LINK_LOCAL = blockList([
   ["169.254.0.0", 16],
   ["fe80::", 10],
-  ["64:ff9b::a9fe:0", 112],
   ["fd00:ec2::254", 128],
   ["100.100.100.200", 32],
   ["168.63.129.16", 32],
@@ -56,10 +62,10 @@ export class UpstreamRules {
     const target = targetOf(upstream);
     const host = normalHost(target.hostname);
     if (this.#allowed.has([host], target.port)) return undefined;
-    if (isIn(LINK_LOCAL, host) || METADATA.has(host)) {
+    if (leadsTo(LINK_LOCAL, host) || METADATA.has(host)) {
       return "leads to a link-local address or the metadata of a cloud: only --allow-upstream allows that";
     }
-    const isLocal = isIn(LOOPBACK, host) || host === "localhost" || host.endsWith(".localhost");
+    const isLocal = leadsTo(LOOPBACK, host) || host === "localhost" || host.endsWith(".localhost");
     if (!isLocal || !this.#ownPorts.has(target.port)) return undefined;
     return "leads to this server itself: only --allow-upstream allows that";
   }
@@ -71,9 +77,9 @@ export class UpstreamRules {
   ): boolean {
     const remote = addressOf(remoteAddr);
     if (this.#allowed.has([normalHost(target.hostname), remote], target.port)) return true;
-    if (isIn(LINK_LOCAL, remote)) return false;
+    if (leadsTo(LINK_LOCAL, remote)) return false;
     // A connection to another address of this machine has that address at both ends.
-    const isLocal = isIn(LOOPBACK, remote) || remote === addressOf(localAddr);
+    const isLocal = leadsTo(LOOPBACK, remote) || remote === addressOf(localAddr);
     return !isLocal || !this.#ownPorts.has(target.port);
   }
 }
@@ -132,6 +138,11 @@ function addressOf(address: Deno.Addr): string {
 
 function isIn(networks: BlockList | undefined, host: string): boolean {
   return networks !== undefined && isIP(host) !== 0 && networks.check(host, familyOf(host));
+}
+
+/** Whether an address, or an IPv4 address that a gateway may take from it, is in one of the networks. */
+function leadsTo(networks: BlockList, host: string): boolean {
+  return isIn(networks, host) || embeddedAddresses(host).some((one) => isIn(networks, one));
 }
 
 const NAME = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9])?$/;

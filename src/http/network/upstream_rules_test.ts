@@ -16,6 +16,13 @@ const LINK_LOCAL = [
   "http://[febf::1]",
   "http://[::ffff:169.254.169.254]",
   "http://[64:ff9b::169.254.169.254]",
+  "http://[64:ff9b::100.100.100.200]",
+  "http://[64:ff9b:1::169.254.169.254]",
+  "http://[64:ff9b:1:a9fe:00a9:fe00::]",
+  "http://[64:ff9b:1:00a9:fe:a9fe::]",
+  "http://[64:ff9b:1:1:a9:fea9:fe00::]",
+  "http://[2002:a9fe:a9fe::1]",
+  "http://[::169.254.169.254]",
   "http://2852039166/",
   "http://0xa9.0xfe.0xa9.0xfe",
   "http://[fd00:ec2::254]",
@@ -34,6 +41,10 @@ const OWN_PORTS = [
   "http://x.localhost:8000",
   "http://[::1]:8000",
   "http://[::ffff:127.0.0.1]:8000",
+  "http://[::127.0.0.1]:8000",
+  "http://[64:ff9b::127.0.0.1]:8000",
+  "http://[64:ff9b:1::7f00:1]:8000",
+  "http://[2002:7f00:1::]:8001",
   "http://0.0.0.0:8000",
   "http://[::]:8000",
   "http://127.1:8000",
@@ -49,6 +60,11 @@ Deno.test("link-local addresses, metadata services and own ports are refused in 
     "http://10.0.0.5:8000",
     "http://metadata.example.com",
     "http://[fec0::1]",
+    "http://[64:ff9b::10.0.0.5]:8000",
+    "http://[64:ff9b:1::10.0.0.5]",
+    "http://[2002:a00:5::1]",
+    "http://[::10.0.0.5]",
+    "http://[2001:db8::a9fe:a9fe]",
   ];
   for (const upstream of fine) assertEquals(rules().problemOf(upstream), undefined, upstream);
 });
@@ -64,6 +80,8 @@ Deno.test("upstreams that are allowed by name, address or network are not refuse
     ["[fe80::2]:5", "http://[fe80::2]:5", true],
     ["fe80::2", "http://[fe80::2]:5", true],
     ["fe80::3", "http://[fe80::2]:5", false],
+    ["64:ff9b::/96", "http://[64:ff9b::169.254.169.254]", true],
+    ["169.254.169.254", "http://[64:ff9b::169.254.169.254]", false],
     ["::1", "http://[::1]:8000", true],
     ["[::1]:8001", "http://[::1]:8000", false],
     ["[fe80::]/10:5", "http://[fe80::2]:5", true],
@@ -114,6 +132,9 @@ Deno.test("a connection is checked by its addresses, not by its name", () => {
   assertEquals(allows("169.254.169.254", "169.254.1.1", 80), false);
   assertEquals(allows("fe80::1%2", "fe80::2", 80), false);
   assertEquals(allows("::ffff:169.254.169.254", "::1", 80), false);
+  assertEquals(allows("64:ff9b:1::a9fe:a9fe", "::2", 80), false);
+  assertEquals(allows("2002:7f00:1::", "::2", 8000), false);
+  assertEquals(allows("2002:7f00:1::", "::2", 3000), true);
   assertEquals(allows("127.0.0.2", "127.0.0.1", 8000), false);
   assertEquals(allows("::1", "::1", 8001), false);
   assertEquals(allows("192.168.1.5", "192.168.1.5", 8000), false);
