@@ -67,7 +67,7 @@ export class Authority implements Disposable {
   /**
    * Orders a certificate for a host name.
    *
-   * @param replaced The certificate that it replaces, if the same authority has issued it.
+   * @param replaced The certificate that it replaces.
    * @throws {AcmeError} if the authority cannot be reached, or refuses.
    */
   async obtain(name: string, replaced: StoredCertificate | undefined): Promise<StoredCertificate> {
@@ -91,7 +91,7 @@ export class Authority implements Disposable {
     );
     requireNotInvalid(order);
     const cert = await client.getCertificate(order);
-    const certificate = await describe(this.directory, { cert, key });
+    const certificate = await describe(this.directory, { cert, key }, replaced?.since);
     if (certificate?.name === name) return certificate;
     throw new AcmeError("the authority sent no certificate for the name");
   }

@@ -2,7 +2,7 @@ import { delay } from "@std/async/delay";
 import type { CertificateSource, TlsCertificate } from "../http1/tls/tls_certificates.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import { failureReason } from "../rules/system_error.ts";
-import { HOUR, MINUTE, SECOND } from "../rules/units.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../rules/units.ts";
 import { AcmeError } from "./acme_error.ts";
 import type { Authority } from "./authority.ts";
 import { CertificateEntry, type CertificateStatus } from "./certificate_entry.ts";
@@ -22,8 +22,16 @@ const ERROR_PAUSE = MINUTE;
 /** How long the first handshake for an application's host name waits for its certificate, in milliseconds. */
 const FIRST_WAIT = 15 * SECOND;
 
-/** Certificates for further host names of applications that are ordered within an hour. */
-const MAX_NEW_NAMES = 30;
+/** Orders within an hour for host names of applications without a certificate. Let's Encrypt allows 300 in 3 hours. */
+const MAX_FIRST_ORDERS = 30;
+
+/**
+ * Names below one registered domain up to which applications get a first certificate, and the period that counts, in
+ * milliseconds. Let's Encrypt issues 50 in 7 days (letsencrypt.org/docs/rate-limits); renewals do not count. Half of
+ * them are left to other machines of the domain.
+ */
+const MAX_DOMAIN_NAMES = 25;
+const DOMAIN_PERIOD = 7 * DAY;
 
 /** The time before a certificate that could not be written is written again, in milliseconds. */
 const SAVE_INTERVAL = MINUTE;
@@ -33,6 +41,8 @@ export interface KeeperOptions {
   names: readonly string[];
   /** Returns whether an application has a host name. */
   isAppHost: (name: string) => Promise<boolean>;
+  /** Returns the name that someone registered, such as `example.co.uk`, for a host name. */
+  registeredDomain: (name: string) => string;
   authority: Authority;
   folder: CertificateFolder;
   onNotice: (text: string) => void;
@@ -48,8 +58,8 @@ export class CertificateKeeper implements CertificateSource {
   readonly #entries = new Map<string, CertificateEntry>();
   /** Handshakes that wait for the first certificate of a host name. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
-  /** When orders for further host names were made, as `performance.now()`. */
-  #newNames: number[] = [];
+  /** When certificates were ordered for names of applications without one, as `performance.now()`. */
+  #firstOrders: number[] = [];
   #revision = 0;
   #reloadAt = 0;
   #saveAt = 0;
@@ -115,7 +125,7 @@ export class CertificateKeeper implements CertificateSource {
     if (!await this.#options.isAppHost(name)) return undefined;
     let entry = this.#entries.get(name);
     if (entry === undefined) {
-      if (!this.#mayAddName()) return undefined;
+      if (!this.#mayOrderFirst()) return undefined;
       this.#entries.set(name, entry = new CertificateEntry(name, false));
     }
     if (!entry.isDue(this.#options.authority.directory) || this.#stopped.signal.aborted) {
@@ -131,12 +141,35 @@ export class CertificateKeeper implements CertificateSource {
     return entry.certificate?.tls;
   }
 
-  #mayAddName(): boolean {
-    const now = performance.now();
-    this.#newNames = this.#newNames.filter((at) => at > now - HOUR);
-    if (this.#newNames.length >= MAX_NEW_NAMES) return false;
-    this.#newNames.push(now);
-    return true;
+  #mayOrderFirst(): boolean {
+    const oldest = performance.now() - HOUR;
+    this.#firstOrders = this.#firstOrders.filter((at) => at > oldest);
+    return this.#firstOrders.length < MAX_FIRST_ORDERS;
+  }
+
+  /**
+   * Counts the names below the registered domain of a name that got their first certificate, in all projects: those of
+   * one tenant must not use up the authority's limit.
+   *
+   * @throws {AcmeError} if there are too many.
+   */
+  async #requireDomainRoom(name: string): Promise<void> {
+    // Other processes may have obtained some.
+    await this.#reload();
+    const { registeredDomain } = this.#options;
+    const domain = registeredDomain(name);
+    const oldest = Date.now() - DOMAIN_PERIOD;
+    const recent = [...this.#entries.values()]
+      .filter((entry) => registeredDomain(entry.name) === domain)
+      .map(({ certificate }) => certificate?.since ?? 0)
+      .filter((since) => since > oldest)
+      .sort((a, b) => b - a);
+    const last = recent[MAX_DOMAIN_NAMES - 1];
+    if (last === undefined) return;
+    throw new AcmeError(
+      `${recent.length} names of ${domain} got their first certificate within 7 days, and the limit is ${MAX_DOMAIN_NAMES}`,
+      { retryAfter: last - oldest },
+    );
   }
 
   async #run(): Promise<void> {
@@ -211,6 +244,11 @@ export class CertificateKeeper implements CertificateSource {
       if (stored !== undefined && !entry.isUnsaved) entry.adopt(stored);
       entry.pausedUntil = (await folder.pauses())[entry.name] ?? 0;
       if (!entry.isDue(authority.directory)) return;
+      if (!entry.isConfigured && entry.certificate === undefined) {
+        if (!this.#mayOrderFirst()) return entry.postpone(MINUTE);
+        await this.#requireDomainRoom(entry.name);
+        this.#firstOrders.push(performance.now());
+      }
       await this.#take(entry, await authority.obtain(entry.name, entry.certificate));
     } catch (error) {
       if (!this.#stopped.signal.aborted) await this.#reportFailure(entry, error);

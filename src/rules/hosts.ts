@@ -109,33 +109,45 @@ export interface ServerNames {
   zones?: readonly string[];
 }
 
-/** Returns whether anyone can register names directly below a name, such as `com` or `github.io`. */
-type IsPublicSuffix = (name: string) => boolean;
+/** The list of public suffixes: names such as `com` or `github.io`, directly below which anyone can register names. */
+interface PublicSuffixes {
+  includes(name: string): boolean;
+  /** Returns the name that someone registered, such as `example.co.uk`, for one below it. */
+  registeredDomain(name: string): string;
+}
 
 /** Which host names an application may have, and which are the server's own. */
 export class HostRules {
   readonly #own: ReadonlySet<string>;
   readonly #gate: ReadonlySet<string>;
   readonly #zones: readonly string[];
-  readonly #isPublicSuffix: IsPublicSuffix;
+  readonly #suffixes: PublicSuffixes;
   /** Results of `isClaimable`, because every request at the gate asks. */
   readonly #claimable = new Map<string, boolean>();
 
-  private constructor({ own, gate, zones = [] }: ServerNames, isPublicSuffix: IsPublicSuffix) {
+  private constructor({ own, gate, zones = [] }: ServerNames, suffixes: PublicSuffixes) {
     this.#own = new Set([...own, ...gate]);
     this.#gate = new Set([LOCALHOST, ...gate]);
     this.#zones = zones;
-    this.#isPublicSuffix = isPublicSuffix;
+    this.#suffixes = suffixes;
   }
 
   /** Loads the list of public suffixes, here rather than at import: most commands need no host names. */
   static async load(names: ServerNames): Promise<HostRules> {
     const { parse } = await import("tldts");
     const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false };
-    return new HostRules(names, (name) => {
-      const { publicSuffix, isIcann, isPrivate } = parse(name, options);
-      return publicSuffix === name && (isIcann === true || isPrivate === true);
+    return new HostRules(names, {
+      includes: (name) => {
+        const { publicSuffix, isIcann, isPrivate } = parse(name, options);
+        return publicSuffix === name && (isIcann === true || isPrivate === true);
+      },
+      registeredDomain: (name) => parse(name, options).domain ?? name,
     });
+  }
+
+  /** Returns the name that someone registered, such as `example.co.uk`, for a host name. */
+  registeredDomain(name: string): string {
+    return this.#suffixes.registeredDomain(name);
   }
 
   /**
@@ -149,7 +161,7 @@ export class HostRules {
     if (problem !== undefined) return problem;
     if (name === LOCALHOST) return "is localhost, which leads every machine to itself";
     if (this.isOwn(name)) return "is a name of this server itself";
-    if (!this.#isPublicSuffix(name)) return undefined;
+    if (!this.#suffixes.includes(name)) return undefined;
     return "is a public suffix, below which anyone can register names: use a name below it";
   }
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import * as x509 from "@peculiar/x509";
 import { delay } from "@std/async/delay";
 import { TestAuthority } from "../support/acme/authority.ts";
 import { HttpsServer } from "../support/acme/https_server.ts";
@@ -83,4 +84,112 @@ Deno.test("A refused host of an application is not ordered again by each client"
   await delay(500);
   assertEquals(orders(), 1);
   assertNotMatch(server.text, /\bat (file|async):/);
+});
+
+const DAY = 86_400_000;
+
+/** Returns the file of a certificate as the server stores it, and as it stored it before it noted the first one. */
+async function storedCertificate(
+  authority: TestAuthority,
+  name: string,
+  { issued, since }: { issued: number; since?: number },
+): Promise<string> {
+  const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    keys,
+    signingAlgorithm: algorithm,
+    extensions: [new x509.SubjectAlternativeNameExtension([{ type: "dns", value: name }])],
+  });
+  const chain = await authority.issuer.issue(new Uint8Array(request.rawData), {
+    notBefore: new Date(issued),
+    notAfter: new Date(issued + 90 * DAY),
+    serial: Math.floor(Math.random() * 1e6),
+  });
+  const key = await crypto.subtle.exportKey("pkcs8", keys.privateKey);
+  const first = since === undefined ? "" : `Since: ${new Date(since).toISOString()}\n`;
+  const pem = x509.PemConverter.encode(key, "PRIVATE KEY");
+  return `Authority: ${authority.directory}\n${first}${pem}\n${chain}`;
+}
+
+Deno.test("Names below one registered domain get at most 25 first certificates within 7 days, also after a restart", async () => {
+  await using folder = await Folder.make();
+  await using authority = await TestAuthority.start();
+  const data = folder.at("data");
+  await Deno.mkdir(`${data}/tls`, { recursive: true, mode: 0o700 });
+  const now = Date.now();
+  const store = async (name: string, times: { issued: number; since?: number }) =>
+    await Deno.writeTextFile(
+      `${data}/tls/${name}.pem`,
+      await storedCertificate(authority, name, times),
+    );
+  for (let number = 1; number <= 25; number++) {
+    const since = number % 2 === 0 ? { since: now - DAY } : {};
+    await store(`a${number}.example.co.uk`, { issued: now - DAY, ...since });
+  }
+  for (let number = 1; number <= 24; number++) {
+    await store(`b${number}.example.org`, { issued: now - DAY });
+  }
+  // Neither a renewal nor an older name counts.
+  await store("renewed.example.org", { issued: now - DAY, since: now - 20 * DAY });
+  await store("older.example.org", { issued: now - 8 * DAY });
+  const start = () =>
+    HttpsServer.start({
+      authority,
+      domains: [NAME],
+      data,
+      args: ["--apps-port", "auto"],
+      env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY },
+    });
+  const [full, free] = ["new.example.co.uk", "new.example.org"];
+  const ordered = () => authority.orders.map(({ name }) => name);
+  {
+    await using server = await start();
+    await server.untilCertificate(NAME);
+    for (const [app, host] of [["full", full], ["free", free]] as const) {
+      const upstream = ["--upstream", "http://127.0.0.1:9", "--host", host];
+      await new StoreCommands(data).text("app", "create", PROJECT_ID, app, ...upstream);
+    }
+    await server.until(async () => {
+      await server.certificate(full, server.gatePort);
+      return /Cannot obtain a certificate for new\.example\.co\.uk/.test(server.text);
+    }, "a refusal");
+    assertMatch(server.text, /25 names of example\.co\.uk got their first certificate within 7 days/);
+    const [, wait = ""] = /the limit is 25\. Next attempt in (\d+) s/.exec(server.text) ?? [];
+    assert(Math.abs(Number(wait) - 6 * DAY / 1000) < 600, server.text);
+    await server.until(
+      async () => await server.certificate(free, server.gatePort) !== undefined,
+      "a certificate",
+    );
+    assertEquals(ordered(), [NAME, free]);
+    // The 25th of its domain within a week.
+    await server.until(async () => {
+      const text = await Deno.readTextFile(`${data}/tls/${free}.pem`).catch(() => "");
+      return /^Since: 20/m.test(text);
+    }, "the time of the first certificate is stored");
+  }
+  await using server = await start();
+  await server.untilCertificate(NAME);
+  for (let count = 0; count < 5; count++) {
+    assertEquals(await server.certificate(full, server.gatePort), undefined);
+    await delay(300);
+  }
+  assertEquals(ordered(), [NAME, free]);
+});
+
+Deno.test("A renewal keeps the time of a name's first certificate", async () => {
+  await using folder = await Folder.make();
+  await using authority = await TestAuthority.start();
+  authority.behaviour.lifetime = 6000;
+  const data = folder.at("data");
+  await using server = await HttpsServer.start({ authority, domains: [NAME], data });
+  const since = async () =>
+    /^Since: (.*)$/m.exec(await Deno.readTextFile(`${data}/tls/${NAME}.pem`))?.[1];
+  const { serial } = await server.untilCertificate(NAME);
+  await server.until(() => /renewal at/.test(server.text), "the certificate is stored");
+  const first = await since();
+  assertMatch(first ?? "", /^20/);
+  await server.untilCertificate(NAME, serial);
+  await server.until(() => /renewal at[^]*renewal at/.test(server.text), "the renewal is stored");
+  assertEquals(await since(), first);
 });

@@ -52,6 +52,7 @@ export class Https {
       names: namesOf(options, acme),
       isAppHost: async (name) =>
         hosts.isClaimable(name) && await store.apps.findByHost(name) !== undefined,
+      registeredDomain: (name) => hosts.registeredDomain(name),
       authority: new Authority({
         directory: acme.directory,
         email: acme.email,
