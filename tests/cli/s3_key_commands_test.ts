@@ -78,6 +78,38 @@ Deno.test("The same commands work over the API of a server.", async () => {
 });
 
 Deno.test({
+  name: "Commands use the secret in the file of --s3-secret-file, and s3.key is not created.",
+  // A shared store has no folder.
+  ignore: denokvProgram() !== undefined,
+  async fn() {
+    await using shop = await ShopStore.make();
+    const { folder, data } = shop;
+    const file = await folder.write("elsewhere", `${btoa("1".repeat(32))}\n`);
+    const given = ["--s3-secret-file", file];
+    await shop.text("s3-key", "create", "shop", ...given);
+    assert(!await folder.has("data/s3.key"));
+    const usable = async (...args: string[]) => {
+      const { stdout } = await shop.run("s3-key", "list", "shop", "--json", ...args);
+      return (JSON.parse(stdout) as Keys).s3_keys.map((key) => key.usable);
+    };
+    assertEquals([await usable(...given), await usable()], [[true], [false]]);
+    const copy = folder.at("copy.db");
+    assertStringIncludes(
+      await shop.text("backup", copy, ...given),
+      "but not the file of --s3-secret-file, without which",
+    );
+    assertMatch((await shop.run("verify")).stdout, /1 of 1 S3 key/);
+    assert(!(await shop.text("verify", ...given)).includes("S3 keys cannot be used"));
+    const restored = new StoreCommands(folder.at("restored"));
+    assert(!(await restored.text("restore", copy, ...given)).includes("S3 keys cannot be used"));
+    const both = await runCommand(["verify", "--data", data, ...given], {
+      KVDRIVE_S3_SECRET: btoa("1".repeat(32)),
+    });
+    assertMatch(both.stderr, /KVDRIVE_S3_SECRET and --s3-secret-file exclude each other/);
+  },
+});
+
+Deno.test({
   name: "A server and commands that create the first S3 keys at once use one key file.",
   // A shared store has no folder.
   ignore: denokvProgram() !== undefined,

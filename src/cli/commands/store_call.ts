@@ -49,9 +49,10 @@ export class StoreCall extends CommandCall {
     return this.kv ?? resolve(this.data);
   }
 
-  /** What encrypts the secrets of S3 keys, as the environment tells. @throws {UsageError} if it is invalid. */
+  /** What encrypts the secrets of S3 keys. @throws {UsageError} if the environment's secret is invalid. */
   get s3SecretKey(): S3SecretKey {
-    const s3SecretFile = this.env[variableOf("s3-secret-file")] || undefined;
+    const name = "s3-secret-file";
+    const s3SecretFile = this.args.get(name) ?? (this.env[variableOf(name)] || undefined);
     return s3SecretKeyOf({ s3SecretFile, data: this.data, kv: this.kv }, this.env);
   }
 

@@ -16,6 +16,15 @@ const STORE_OPTIONS: readonly OptionSpec[] = [
   { name: "json", help: "print JSON, as the HTTP API returns it" },
 ];
 
+/** An option of commands that encrypt or decrypt the secrets of S3 keys, or tell where that key is. */
+export const S3_SECRET_FILE: OptionSpec = {
+  name: "s3-secret-file",
+  value: "FILE",
+  help: "secret for S3 keys",
+  variable: "KVDRIVE_S3_SECRET_FILE",
+  unset: "s3.key in DIR",
+};
+
 /** A command that opens the store itself. */
 export interface StoreCommand extends Omit<Command, "load" | "commonOptions"> {
   /** Whether it asks for confirmation, as it destroys something. */

@@ -12,7 +12,7 @@ import { StoreCall } from "../store_call.ts";
 export class AdminCall extends StoreCall {
   /**
    * Runs `work` on the server that the options, the environment or the profile name, otherwise on the store of this machine.
-   * `--data` and `--kv` are always the store.
+   * `--data`, `--kv` and `--s3-secret-file` are always for the store.
    */
   async administer<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
     try {
@@ -25,7 +25,7 @@ export class AdminCall extends StoreCall {
   async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const { args, env } = this;
     const remote = ["url", "profile", "key-file"].find((name) => args.has(name));
-    const local = ["data", "kv"].find((name) => args.has(name));
+    const local = ["data", "kv", "s3-secret-file"].find((name) => args.has(name));
     if (remote !== undefined && local !== undefined) {
       throw new UsageError(`The options --${remote} and --${local} exclude each other`);
     }

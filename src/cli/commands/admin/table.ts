@@ -1,6 +1,7 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
 import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
+import { S3_SECRET_FILE } from "../store_command.ts";
 import { adminCommand } from "./admin_command.ts";
 
 const APP_OPERANDS = ["PROJECT", "APP"];
@@ -131,7 +132,7 @@ export const keyCommands: readonly Command[] = [
   adminCommand({
     name: "s3-key create",
     operands: ["PROJECT"],
-    options: keyOptions("prefix"),
+    options: [...keyOptions("prefix"), S3_SECRET_FILE],
     summary: "create a key for S3 clients",
     examples: [
       ["kvdrive s3-key create album --name backup", "Print an access key id and its secret"],
@@ -142,6 +143,7 @@ export const keyCommands: readonly Command[] = [
   adminCommand({
     name: "s3-key list",
     operands: ["PROJECT"],
+    options: [S3_SECRET_FILE],
     summary: "list the S3 keys of a project",
     examples: [["kvdrive s3-key list album", "Print a table"]],
     load: async () => (await import("./s3_key.ts")).listS3Keys,

@@ -1,11 +1,11 @@
 import type { Command } from "../../options/command.ts";
-import { storeCommand } from "../store_command.ts";
+import { S3_SECRET_FILE, storeCommand } from "../store_command.ts";
 
 export const storeCommands: readonly Command[] = [
   storeCommand({
     name: "backup",
     operands: ["FILE"],
-    options: [{ name: "force", help: "replace FILE if it exists" }],
+    options: [{ name: "force", help: "replace FILE if it exists" }, S3_SECRET_FILE],
     summary: "copy the store to a file, while the server is running or not",
     examples: [["kvdrive backup /srv/backups/today.db", "Copy the store in ./data"]],
     load: async () => (await import("./backup.ts")).backUp,
@@ -16,6 +16,7 @@ export const storeCommands: readonly Command[] = [
     options: [
       { name: "force", help: "replace the existing store, which is kept next to the new one" },
       { name: "damaged", help: "restore a damaged backup, without its damaged files" },
+      S3_SECRET_FILE,
     ],
     summary: "verify a backup and make it the store; the server must be stopped",
     examples: [["kvdrive restore /srv/backups/today.db", "Make the backup the store in ./data"]],
@@ -38,6 +39,7 @@ export const storeCommands: readonly Command[] = [
         variable: "KVDRIVE_EVERY",
         default: "24h",
       },
+      S3_SECRET_FILE,
     ],
     summary: "check the integrity of the store",
     examples: [
