@@ -154,7 +154,10 @@ Deno.test("Names below one registered domain get at most 25 first certificates w
       await server.certificate(full, server.gatePort);
       return /Cannot obtain a certificate for new\.example\.co\.uk/.test(server.text);
     }, "a refusal");
-    assertMatch(server.text, /25 names of example\.co\.uk got their first certificate within 7 days/);
+    assertMatch(
+      server.text,
+      /25 names of example\.co\.uk got their first certificate within 7 days/,
+    );
     const [, wait = ""] = /the limit is 25\. Next attempt in (\d+) s/.exec(server.text) ?? [];
     assert(Math.abs(Number(wait) - 6 * DAY / 1000) < 600, server.text);
     await server.until(
