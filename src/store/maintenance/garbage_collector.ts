@@ -322,6 +322,9 @@ function isLarge(garbage: Garbage): boolean {
   switch (garbage.kind) {
     case "chunks":
       return garbage.chunks > STEP;
+    case "reference":
+      // It may be the last one, and become the bytes when it is claimed.
+      return garbage.layout.kind === "manifest" || chunkCount(garbage.size) > STEP;
     case "manifest":
     case "upload":
     case "parts":

@@ -71,37 +71,46 @@ testOnAll(
   },
 );
 
-testOnAll(
-  "Small garbage is deleted during the deletion of a large file",
-  async (bench) => {
-    const { db } = bench;
-    const version = newVersion();
-    const parts = Array.from({ length: 400 }, () => ({
-      ...{ version: newVersion(), size: 10 * MIB, sha256: "" },
-    }));
-    const operation = new Operation();
-    setManifest(operation, version, parts);
-    addGarbage(operation, { kind: "manifest", ...place("large"), version }, 0);
-    await db.commit(operation);
-    const left: number[] = [];
-    const { commitBulk } = db;
-    db.commitBulk = async (...args) => {
-      // A file is deleted while the large one is.
-      if (left.length === 0) {
-        await setEntry(db, keys.garbage(1, newVersion()), {
-          ...{ kind: "entry", ...place(""), key: keys.completedUpload("p", "d", "x") },
-        });
-      }
-      const entries = db.reader.list({ prefix: ["garbage", 1] });
-      left.push((await Array.fromAsync(entries)).length);
-      return await commitBulk.apply(db, args);
-    };
-    await bench.store.sweeper.sweep();
-    const from = left.lastIndexOf(1);
-    assert(from < left.length / 2, `It went in step ${from} of ${left.length}`);
-    await assertKeys(bench, {});
+const LARGE_FILES = {
+  "a large file": { kind: "manifest" },
+  "a large file that was copied": {
+    ...{ kind: "reference", size: 400 * 10 * MIB, layout: { kind: "manifest", parts: 400 } },
   },
-);
+} as const;
+
+for (const [what, garbage] of Object.entries(LARGE_FILES)) {
+  testOnAll(
+    `Small garbage is deleted during the deletion of ${what}`,
+    async (bench) => {
+      const { db } = bench;
+      const version = newVersion();
+      const parts = Array.from({ length: 400 }, () => ({
+        ...{ version: newVersion(), size: 10 * MIB, sha256: "" },
+      }));
+      const operation = new Operation();
+      setManifest(operation, version, parts);
+      addGarbage(operation, { ...garbage, ...place("large"), version }, 0);
+      await db.commit(operation);
+      const left: number[] = [];
+      const { commitBulk } = db;
+      db.commitBulk = async (...args) => {
+        // A file is deleted while the large one is.
+        if (left.length === 0) {
+          await setEntry(db, keys.garbage(1, newVersion()), {
+            ...{ kind: "entry", ...place(""), key: keys.completedUpload("p", "d", "x") },
+          });
+        }
+        const entries = db.reader.list({ prefix: ["garbage", 1] });
+        left.push((await Array.fromAsync(entries)).length);
+        return await commitBulk.apply(db, args);
+      };
+      await bench.store.sweeper.sweep();
+      const from = left.lastIndexOf(1);
+      assert(from < left.length / 2, `It went in step ${from} of ${left.length}`);
+      await assertKeys(bench, {});
+    },
+  );
+}
 
 testOnAll("An entry that cannot be deleted does not hold up the others", async (bench) => {
   await upload(bench, place("a"), [2 * CHUNK_SIZE]);
