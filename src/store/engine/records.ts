@@ -55,7 +55,7 @@ export interface FileRecord {
   expires?: number;
   /** Base64. A file of many parts gets it in the background. */
   sha256?: string;
-  /** Set if an earlier version was written within the same second. */
+  /** Set if an earlier version may have been written within the same second. */
   sameSecond?: true;
   layout: Layout;
   /** The version that the bytes are stored under, if it is not the record's. */

@@ -19,7 +19,6 @@ import {
   type FileDescription,
   isPresent,
   movedRecord,
-  type RecentDeletions,
   validators,
   type WriteCondition,
 } from "./file_record.ts";
@@ -57,20 +56,17 @@ export class Copies {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
-  readonly #recentDeletions: RecentDeletions;
 
   constructor(
     db: Database,
-    { projects, quotas, recentDeletions }: {
+    { projects, quotas }: {
       projects: ProjectCache;
       quotas: Quotas;
-      recentDeletions: RecentDeletions;
     },
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
-    this.#recentDeletions = recentDeletions;
   }
 
   /**
@@ -106,10 +102,7 @@ export class Copies {
         .check(target.key, target.versionstamp);
       const files = { from, to, source, target, replace };
       const record = this.#addChanges(operation, kind, project, files);
-      if ((await this.#quotas.commit(project, to, operation)).ok) {
-        if (kind === "move") this.#recentDeletions.add(from);
-        return record;
-      }
+      if ((await this.#quotas.commit(project, to, operation)).ok) return record;
       this.#projects.forget(to.project);
     }
     throw new StoreUnavailable("Too many concurrent writes of the same files");
@@ -138,7 +131,7 @@ export class Copies {
         replace,
       );
     } else {
-      record = movedRecord(value, target.value, this.#recentDeletions.has(to));
+      record = movedRecord(value);
       operation.delete(source.key);
       countUsage(operation, from, value, null);
       if (value.sha256 === undefined) operation.delete(keys.undigested(from));

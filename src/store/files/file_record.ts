@@ -1,5 +1,5 @@
 /**
- * The record of a file's new version: its times, and what this process remembers of recent names to get them right.
+ * The record of a file's new version, and its times.
  *
  * @module
  */
@@ -10,8 +10,6 @@ import {
   type FileRecord,
   type ObjectChecksum,
   type ObjectMetadata,
-  type Place,
-  placeId,
 } from "../engine/records.ts";
 import { newVersion } from "../bytes/versions.ts";
 
@@ -47,22 +45,19 @@ export function validators(record: FileRecord): Validators {
 }
 
 /**
- * Returns the record of a new version.
+ * Returns the record of a new version. A name that is deleted and written again within a second may keep its date, but a
+ * client "MUST NOT" use a date that it received within the second after it (RFC 9110, 13.1.5 and 8.8.2.2).
  *
  * @param current The record that it replaces.
- * @param isRecreated Whether a file of that name was deleted within this second.
  * @param lifetime How long the file exists, in milliseconds; for ever unless given.
  */
 export function newRecord(
   draft: Draft,
   current: FileRecord | null,
-  isRecreated: boolean,
   lifetime?: number,
 ): FileRecord {
   const modified = modifiedAfter(current);
-  const sameSecond = current === null
-    ? isRecreated
-    : secondOf(current.modified) === secondOf(modified);
+  const sameSecond = current !== null && secondOf(current.modified) === secondOf(modified);
   return {
     version: newVersion(),
     ...draft,
@@ -120,7 +115,7 @@ export function copiedRecord(
     ...(object === undefined ? {} : { object }),
     ...(checksum === undefined ? {} : { checksum }),
   };
-  const record = newRecord(described, replaced, false);
+  const record = newRecord(described, replaced);
   return {
     ...record,
     created: record.modified,
@@ -129,16 +124,11 @@ export function copiedRecord(
 }
 
 /**
- * Returns the record of a moved file, which keeps its version and its times. Its date may be that of another version that
- * had the new name, so it identifies no version.
+ * Returns the record of a file under another name, or under its own name again. It keeps its version and its times. Its
+ * date may be that of another version that had the name, so it identifies no version.
  */
-export function movedRecord(
-  record: FileRecord,
-  replaced: FileRecord | null,
-  isRecreated: boolean,
-): FileRecord {
-  const hadVersions = replaced !== null || isRecreated;
-  return hadVersions ? { ...record, sameSecond: true } : record;
+export function movedRecord(record: FileRecord): FileRecord {
+  return { ...record, sameSecond: true };
 }
 
 /**
@@ -160,51 +150,4 @@ function modifiedAfter(current: FileRecord | null): number {
 
 function secondOf(time: number): number {
   return Math.floor(time / SECOND);
-}
-
-/**
- * Names that were deleted within the current second. A file that is created again under such a name may get the date of
- * its predecessor, so that the date alone does not distinguish the two (RFC 9110, 8.8.2.2).
- */
-export class RecentDeletions {
-  #second = 0;
-  readonly #names = new Set<string>();
-
-  add(place: Place): void {
-    this.#forgetEarlier();
-    this.#names.add(placeId(place));
-  }
-
-  has(place: Place): boolean {
-    this.#forgetEarlier();
-    return this.#names.has(placeId(place));
-  }
-
-  #forgetEarlier(): void {
-    const second = secondOf(Date.now());
-    if (second === this.#second) return;
-    this.#second = second;
-    this.#names.clear();
-  }
-}
-
-/** Consecutive writes of new names after which the next name is assumed to be new. */
-export const NEW_NAMES_IN_A_ROW = 256;
-
-/**
- * Predicts from previous writes whether the next name is new, because asking the store costs a read. A wrong prediction
- * costs a refused commit and a second one, so one existing name stops the prediction until many new ones have followed.
- */
-export class NewNames {
-  #newInARow = NEW_NAMES_IN_A_ROW;
-
-  /** Whether the next name is probably new. */
-  get areLikely(): boolean {
-    return this.#newInARow >= NEW_NAMES_IN_A_ROW;
-  }
-
-  /** Records a write. */
-  note(existed: boolean): void {
-    this.#newInARow = existed ? 0 : this.#newInARow + 1;
-  }
 }

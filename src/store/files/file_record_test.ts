@@ -1,38 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { ANYWAY, bytes, inPieces, place } from "../testing/bodies.ts";
-import { assertUsage } from "../testing/entries.ts";
-import { put, read } from "../testing/files.ts";
+import { read } from "../testing/files.ts";
 import { testOnAll } from "../testing/stores.ts";
-import { isPresent, NEW_NAMES_IN_A_ROW, NewNames, validators } from "./file_record.ts";
-
-Deno.test("Names are assumed to be new until one exists, and again after many new ones", () => {
-  const names = new NewNames();
-  assert(names.areLikely);
-  names.note(false);
-  assert(names.areLikely);
-  names.note(true);
-  for (let i = 0; i < NEW_NAMES_IN_A_ROW; i++) {
-    assertEquals(names.areLikely, false);
-    names.note(false);
-  }
-  assert(names.areLikely);
-});
-
-testOnAll("A name that was wrongly assumed to be new is overwritten", async (bench) => {
-  for (let round = 0; round < 3; round++) {
-    for (let i = 0; i < NEW_NAMES_IN_A_ROW; i += 64) {
-      await Promise.all(
-        Array.from({ length: 64 }, (_, n) => put(bench, `new-${round}-${i + n}`, bytes(1))),
-      );
-    }
-    await put(bench, "old", bytes(10, round));
-    assertEquals(await read(bench, "old"), bytes(10, round));
-  }
-  await assertUsage(bench, { files: 769, bytes: 778 });
-});
+import { isPresent, validators } from "./file_record.ts";
 
 testOnAll(
-  "A conditional write checks the current version, also when a new name is likely",
+  "A conditional write checks the current version",
   async (bench) => {
     const { files } = bench.store;
     const ifAbsent = { ...ANYWAY, condition: (current: unknown) => current === undefined };

@@ -30,10 +30,8 @@ import { setExpiry } from "./expiry.ts";
 import {
   type Draft,
   type FileTags,
-  NewNames,
   newRecord,
   present,
-  RecentDeletions,
   validators,
   type WriteCondition,
 } from "./file_record.ts";
@@ -67,8 +65,6 @@ export class FileStore extends FileReader {
   readonly #quotas: Quotas;
   readonly #bodies: BodyReceiver;
   readonly #locks = new KeyedMutex();
-  readonly #recentDeletions = new RecentDeletions();
-  readonly #newNames = new NewNames();
 
   constructor(db: Database, parts: ReaderParts & { quotas: Quotas; bodies: BodyReceiver }) {
     super(db, parts);
@@ -77,7 +73,7 @@ export class FileStore extends FileReader {
     this.#projects = projects;
     this.#quotas = quotas;
     this.#bodies = bodies;
-    this.copies = new Copies(db, { ...parts, recentDeletions: this.#recentDeletions });
+    this.copies = new Copies(db, parts);
   }
 
   /**
@@ -169,12 +165,10 @@ export class FileStore extends FileReader {
       let project = begun;
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         if (tries > 0) project = await this.#projects.requireWritable(place, begun);
-        const assumesNew = tries === 0 && this.#newNames.areLikely && condition(undefined);
-        const current = assumesNew ? absent(place) : await this.readRecord(place);
+        const current = await this.readRecord(place);
         const replaced = present(current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
-        const isRecreated = this.#recentDeletions.has(place);
-        const record = newRecord(draft, replaced ?? null, isRecreated, lifetime);
+        const record = newRecord(draft, replaced ?? null, lifetime);
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
@@ -185,9 +179,8 @@ export class FileStore extends FileReader {
         setExpiry(operation, place, record);
         alongside(operation, record.version, record.expires);
         const { ok } = await this.#quotas.commit(project, place, operation, room);
-        this.#newNames.note(!ok || current.value !== null);
         if (ok) return record;
-        if (!assumesNew && await this.#isUnchanged(current, project)) return "stale";
+        if (await this.#isUnchanged(current, project)) return "stale";
       }
       throw new StoreUnavailable("Too many concurrent writes of the same file");
     });
@@ -224,17 +217,10 @@ export class FileStore extends FileReader {
           .delete(current.key);
         countUsage(operation, place, record, null);
         retire(operation, project, place, record, "deleted");
-        if ((await this.#db.commit(operation)).ok) {
-          this.#recentDeletions.add(place);
-          return true;
-        }
+        if ((await this.#db.commit(operation)).ok) return true;
         await this.#isUnchanged(current, project);
       }
       throw new StoreUnavailable("Too many concurrent writes of the same file");
     });
   }
-}
-
-function absent(place: Place): Current {
-  return { key: keys.file(place), value: null, versionstamp: null };
 }

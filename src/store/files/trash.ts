@@ -17,7 +17,7 @@ import type { Quotas } from "../quotas/quotas.ts";
 import { countTrash, countUsage } from "../quotas/usage.ts";
 import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { dropExpiry, setExpiry } from "./expiry.ts";
-import { isPresent } from "./file_record.ts";
+import { isPresent, movedRecord } from "./file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { isVersion, newVersion } from "../bytes/versions.ts";
 import { discardVersion, releaseBytes } from "./shared_bytes.ts";
@@ -147,7 +147,7 @@ export class Trash {
       if (isTaken && !overwrite) return "taken";
       const operation = takeOut(owner, item)
         .check(current.key, current.versionstamp)
-        .set(current.key, record);
+        .set(current.key, movedRecord(record));
       countTrash(operation, place, record, -1);
       countUsage(operation, place, current.value, record);
       if (current.value !== null) retire(operation, owner, place, current.value, "replaced");

@@ -74,7 +74,9 @@ testOnAll(
 const LARGE_FILES = {
   "a large file": { kind: "manifest" },
   "a large file that was copied": {
-    ...{ kind: "reference", size: 400 * 10 * MIB, layout: { kind: "manifest", parts: 400 } },
+    kind: "reference",
+    size: 400 * 10 * MIB,
+    layout: { kind: "manifest", parts: 400 },
   },
 } as const;
 
