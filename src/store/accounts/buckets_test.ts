@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { BeingDeleted, NoSuchProject, UploadRefused } from "../engine/errors.ts";
+import { BeingDeleted, NoSuchDrive, NoSuchProject, UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
@@ -143,4 +143,24 @@ testOnAll("A file that is written after the check prevents the deletion", async 
   assertEquals(await deleteEmpty(bench), "not empty");
   const { value } = await bench.db.reader.get<FileRecord>(keys.file(place("a")));
   assert(value !== null);
+});
+
+testOnAll("A write that needs its drive does not create it, in any process", async (bench) => {
+  const { store } = bench;
+  const other = otherProcess(bench).store;
+  const target = { ...place("a"), needsDrive: true };
+  await assertRejects(() => store.files.put(target, inPieces(bytes(1)), ANYWAY), NoSuchDrive);
+  await assertRejects(() => store.folders.create({ ...target, name: "a/" }), NoSuchDrive);
+  await assertRejects(() => store.uploads.start(target, undefined), NoSuchDrive);
+  for (const size of [1, 200_000]) {
+    await store.buckets.create(project, drive);
+    const late = async function* (): AsyncGenerator<Uint8Array> {
+      assertEquals(await other.buckets.deleteEmpty(project, drive), "deleted");
+      yield bytes(size);
+    };
+    await assertRejects(() => store.files.put(target, late(), ANYWAY), NoSuchDrive);
+    assertEquals(await drivesOf(store, project), []);
+  }
+  await sweepLater(bench);
+  await assertKeys(bench, {});
 });
