@@ -10,7 +10,7 @@ import { Exposition, only, type Sample } from "./exposition.ts";
 import type { HttpMetrics } from "./http_metrics.ts";
 import type { StoreMetrics } from "./store_metrics.ts";
 
-/** How long the metrics of projects are cached, as each read scans all counters. */
+/** How long the metrics of projects are cached, as each read lists the projects and the damaged files. */
 const USAGE_TTL = 10 * SECOND;
 
 /** The most projects that are listed individually. Each adds two time series. */
