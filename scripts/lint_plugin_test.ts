@@ -134,9 +134,9 @@ Deno.test("An import upwards, out of src/, or from the tests into the server is 
     ["src/store/a.ts", "../cli/b.ts", "src/store/ may not import from src/cli/"],
     ["src/app.ts", "./cli/b.ts", "src/ may not import from src/cli/"],
     [
-      "src/cli/commands/a.ts",
-      "../serve/b.ts",
-      "src/cli/commands/ may not import from src/cli/serve/",
+      "src/cli/serve/a.ts",
+      "../commands/b.ts",
+      "src/cli/serve/ may not import from src/cli/commands/",
     ],
     ["src/app.ts", "../main.ts", "src/ may not import from ./"],
     ["src/cli/a.ts", "../../scripts/b.ts", "src/cli/ may not import from scripts/"],

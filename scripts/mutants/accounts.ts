@@ -77,10 +77,8 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
     { find: "if (age > KEY_CACHE_TTL)", replace: "if (age > 100 * KEY_CACHE_TTL)" },
     { find: "this.#cache.forget(accessKeyId);\n    if (isRevoked)", replace: "if (isRevoked)" },
     { find: "key.value?.project !== project", replace: "key.value === null" },
-    {
-      find: "if (isFound && !within.coversScope(new Rights(key.value)))",
-      replace: "if (isFound && within.permissions.length === 0)",
-    },
+    { find: "if (!within.coversScope(rights)) return", replace: "if (isRevoked) return" },
+    { find: "within.requireToRevoke(rights);", replace: "" },
     {
       find: "await startCreation(this.#db, project, by)",
       replace: "await startCreation(this.#db, project, by && undefined)",
@@ -93,8 +91,8 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       replace: "accessKeyId + project",
     },
     {
-      find: "if (existing !== undefined) return existing;",
-      replace: "if (existing?.length === 0) return existing;",
+      find: "if (existing) return existing;",
+      replace: "if (existing && existing.length === 0) return existing;",
     },
     { find: "if (!this.#isOurs) return await this.read();", replace: "" },
   ]),

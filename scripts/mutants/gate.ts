@@ -26,9 +26,9 @@ export const GATE_MUTANTS: readonly Mutant[] = [
       tests: ["tests/gate/sign_in_test.ts"],
     },
     {
-      find: 'connection.includes("upgrade") || framing !== NO_BODY) return false;',
+      find: 'connection.has("upgrade") || framing !== NO_BODY) return false;',
       replace:
-        "framing === undefined || NO_BODY === undefined || connection.length < 0) return false;",
+        "framing === undefined || NO_BODY === undefined || connection.size < 0) return false;",
     },
     {
       find: "const wait = isCounted ? wrongKeys.record(client.address) : undefined;",
@@ -48,8 +48,8 @@ export const GATE_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/gate/session_cookie.ts", ["src/gate/session_cookie_test.ts"], [
     {
-      find: 'SAFE_METHODS.has(method) && !connection.includes("upgrade")',
-      replace: "SAFE_METHODS.has(method) && connection.length >= 0",
+      find: 'SAFE_METHODS.has(method) && !connection.has("upgrade")',
+      replace: "SAFE_METHODS.has(method) && connection.size >= 0",
       tests: ["tests/gate/sign_in_test.ts"],
     },
     {
@@ -106,8 +106,8 @@ export const GATE_MUTANTS: readonly Mutant[] = [
     { find: '"x-api-key",\n  "x-request-id",\n]);', replace: '"x-request-id",\n]);' },
     { find: '"x-request-id",\n]);', replace: "]);" },
     {
-      find: "HOP_BY_HOP.has(lower) || connection.length > 0 && connection.includes(lower)",
-      replace: "HOP_BY_HOP.has(lower) || connection.length < 0",
+      find: "HOP_BY_HOP.has(lower) || connection.has(lower)",
+      replace: "HOP_BY_HOP.has(lower) || connection.size < 0",
     },
     {
       find: 'lower !== "set-cookie" || !setsSessionCookie(value)',

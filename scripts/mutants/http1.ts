@@ -59,18 +59,25 @@ export const HTTP1_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/http1/connection_table.ts", ["src/http1/connection_table_test.ts"], [
     {
-      find: "(this.#networks.get(network) ?? 0) >= this.#maxPerNetwork",
-      replace: "(this.#networks.get(network) ?? 0) > this.#maxPerNetwork",
+      find: "this.#makeRoom(used, this.#maxPerNetwork, group, network)",
+      replace: "this.#makeRoom(used, this.#maxPerNetwork + 1, group, network)",
     },
     {
       find: "connection.stalledSince >= since) continue;",
       replace: "connection.stalledSince >= since + Infinity) continue;",
     },
     {
-      find: "if (network !== undefined && itsNetwork !== network) continue;",
-      replace: 'if (network === "" && itsNetwork !== network) continue;',
+      find:
+        "if (network !== undefined && one.network !== network) continue;\n      if (one.network",
+      replace: 'if (network === "" && one.network !== network) continue;\n      if (one.network',
     },
-    { find: "if (count > 0) this.#networks.set", replace: "if (count > 1) this.#networks.set" },
-    { find: "return this.size >= this.#max ||", replace: "return this.size > this.#max ||" },
+    {
+      find: "if (counts.server + counts.gate > 0) this.#networks.set",
+      replace: "if (counts.server + counts.gate > 1) this.#networks.set",
+    },
+    {
+      find: "this.#makeRoom(this.#counts, this.#max, group)",
+      replace: "this.#makeRoom(this.#counts, this.#max + 1, group)",
+    },
   ]),
 ];

@@ -26,8 +26,8 @@ export const RULES_MUTANTS: readonly Mutant[] = [
     { find: "this.drives === undefined && this.namePrefix", replace: "this.namePrefix" },
     { find: "return name.startsWith(this.namePrefix);", replace: 'return name !== "\\n";' },
     {
-      find: "if ((this.expires ?? Infinity) < (other.expires ?? Infinity)) {",
-      replace: "if ((this.expires ?? 0) < (other.expires ?? 0)) {",
+      find: "(expires ?? Infinity) <= this.expires) return;",
+      replace: "(expires ?? 0) <= this.expires) return;",
     },
     {
       find: "return drives !== undefined && drives.every(",

@@ -216,7 +216,7 @@ Deno.test("Lists of files with metadata stay within the memory budget, however m
   await assertReleased(server, "json");
 });
 
-Deno.test("Bodies of millions of unknown fields stay within the memory budget, and stall nobody.", async () => {
+Deno.test("Bodies of millions of unknown fields stay within the memory budget, and stall no one.", async () => {
   await using server = await start();
   const body = `{${Array.from({ length: 1_000_000 }, (_, i) => `"x${i}":{}`).join(",")}}`;
   const slice = body.slice(0, 12_000_000);

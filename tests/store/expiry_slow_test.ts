@@ -1,5 +1,5 @@
 /**
- * Many files that expire together: the counters follow, and nobody else waits.
+ * Many files that expire together: the counters follow, and other callers do not wait.
  *
  * @module
  */

@@ -33,9 +33,11 @@ export function formatIn(value: Deno.KvU64 | null | undefined): number {
 /** Returns the format of a store. An empty store gets the present one. */
 export async function formatOf(db: Database): Promise<number> {
   while (true) {
+    // In this order: who makes a store writes its format before anything else.
+    const isNew = await isEmpty(db);
     const { key, value, versionstamp } = await db.reader.get<Deno.KvU64>(keys.format());
     if (versionstamp !== null) return formatIn(value);
-    if (!await isEmpty(db)) return FIRST_FORMAT;
+    if (!isNew) return FIRST_FORMAT;
     // A refusal means that another process was faster.
     await db.commit(setFormat(new Operation().check(key, null), FORMAT));
   }

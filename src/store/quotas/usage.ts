@@ -99,7 +99,7 @@ export function countTrash(
 
 /**
  * Returns the operation that takes a drive out of the sums of its project and deletes its counters; `undefined` if it
- * has none. Only for a drive that is being deleted: nobody else changes its counters.
+ * has none. Only for a drive that is being deleted, as nothing else changes its counters.
  */
 export async function discountStep(
   reader: { list<T>(selector: Deno.KvListSelector): AsyncIterable<Deno.KvEntry<T>> },
