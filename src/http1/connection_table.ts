@@ -16,6 +16,12 @@ export const RESERVED_DESCRIPTORS = 96;
 /** How long failures for want of descriptors may be reported after some were released, in milliseconds. */
 const SPARED_TIME = 100;
 
+/** How long an idle connection is kept if a stalled one can be closed, in milliseconds: time for its first request. */
+const FRESH_TIME = 1000;
+
+/** What tells connections apart that become idle within one tick, in milliseconds. */
+const IDLE_STEP = 0.001;
+
 /** Sockets that are always allowed, even if descriptors are scarce. */
 const MIN_SOCKETS = 16;
 
@@ -56,7 +62,7 @@ type Counts = Record<PortGroup, number>;
 export interface TrackedConnection {
   /** The `Clock.now` since which the client has made no required progress, or `undefined` if none is required. */
   readonly stalledSince: number | undefined;
-  /** The table's own: when the connection became idle, as a number that increases; `undefined` during a request. */
+  /** The table's own: the `Clock.now` since which the connection is idle, as a number that increases; `undefined` during a request. */
   idleSince: number | undefined;
   /** Enforces the connection's deadlines. */
   check(now: number): void;
@@ -76,7 +82,8 @@ export interface ConnectionLimits {
 
 /**
  * The client connections of all ports. At a limit, the table closes the connection that has been idle longest (those of
- * trusted proxies last), then the one that has been stalled longest. It never closes a request that makes progress.
+ * trusted proxies last), then the one that has been stalled longest. This one comes first if the idle ones are fresh, so
+ * that clients which arrive together do not close each other. A request that makes progress is never closed.
  * Connections of the gate make room for each other before they take more than `GATE_SHARE` of a limit.
  */
 export class ConnectionTable {
@@ -89,8 +96,8 @@ export class ConnectionTable {
   readonly #counts: Counts = { server: 0, gate: 0 };
   /** The connections, and sockets that are not a client's. */
   readonly #sockets: Counts = { server: 0, gate: 0 };
-  /** Numbers the times at which connections became idle. Every request sets one, and only `evict` compares them. */
-  #idleCount = 0;
+  /** When a connection last became idle. */
+  #lastIdle = 0;
   #maxSockets = Infinity;
   #releaseSpared: () => boolean = () => false;
   #sparedAt = -Infinity;
@@ -167,7 +174,8 @@ export class ConnectionTable {
 
   /** Marks a connection as waiting for a request. */
   setIdle(connection: TrackedConnection): void {
-    connection.idleSince = this.#idleCount++;
+    this.#lastIdle = Math.max(this.clock.now, this.#lastIdle + IDLE_STEP);
+    connection.idleSince = this.#lastIdle;
   }
 
   /** Marks a connection as processing a request. */
@@ -194,7 +202,9 @@ export class ConnectionTable {
    * use.
    */
   evict(network?: string, group?: PortGroup): boolean {
-    const victim = this.#longestIdle(network, group) ?? this.#longestStalled(network, group);
+    const idle = this.#longestIdle(network, group);
+    const isFresh = (idle?.idleSince ?? Infinity) > this.clock.now - FRESH_TIME;
+    const victim = isFresh ? this.#longestStalled(network, group) ?? idle : idle;
     if (victim === undefined) return false;
     this.remove(victim);
     victim.close();

@@ -211,3 +211,19 @@ Deno.test("At its part, the gate closes its own connection that has been stalled
   assertEquals(closed(all), [false, false, false, false, false, true]);
   assertEquals(other?.isClosed, false);
 });
+
+Deno.test("Clients that arrive together close stalled connections and not each other", () => {
+  const connections = table({ max: 8, maxPerNetwork: 8 });
+  const tunnels = ["a", "b", "c", "d", "e", "f"].map((network) => {
+    const connection = addTo(connections, "gate", network);
+    connections.setBusy(connection);
+    connection.stalledSince = 10_000;
+    return connection;
+  });
+  const burst = ["g", "h", "i", "j"].map((network) => addTo(connections, "gate", network));
+  assertEquals(closed(burst), [false, false, false, false]);
+  assertEquals(closed(tunnels).filter(Boolean).length, 4);
+  for (const one of tunnels) one.stalledSince = undefined;
+  addTo(connections, "gate", "k");
+  assertEquals(closed(burst), [true, false, false, false]);
+});
