@@ -5,6 +5,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import { withSqlite } from "../../src/store/disk/sqlite.ts";
 
 /** The input of the process. */
@@ -40,9 +41,12 @@ interface Entry {
 /** Characters of a version. */
 const VERSION_LENGTH = 26;
 
-/** The version in a serialized record: the name of the field, then the type and the length of its text. */
+/** The version in a record: JSON, or what V8 serialized in stores of the first format. */
 // deno-lint-ignore no-control-regex -- the length of the text is a control character
-const VERSION_FIELD = /version"\x1a([0-9A-Z]{26})/;
+const VERSION_FIELD = /version"(?:\x1a|:")([0-9A-Z]{26})/;
+
+/** Bytes of the CRC-32 before the JSON of a record. */
+const CRC_LENGTH = 4;
 
 /** The encoding of `Deno.KvU64`: eight bytes, the lowest first. */
 const COUNTER = 2;
@@ -78,18 +82,19 @@ export function multiply(sqlite: DatabaseSync, files: number): void {
       inValue: positionOf(v, first),
     }));
     const isOfFile = places.some(({ inKey }) => inKey >= 0);
-    return isOfFile ? [{ k, v, v_encoding, version, places }] : [];
+    return isOfFile ? [{ k, v, v_encoding, version, places, crc: checksumIn(v) }] : [];
   });
   sqlite.exec("BEGIN");
   const encoder = new TextEncoder();
   for (let number = FIRST + 1; number < FIRST + files; number++) {
     encoder.encodeInto(nameOf(number), name);
     encoder.encodeInto(versionOf(number), fileVersion);
-    for (const { k, v, v_encoding, version, places } of copied) {
+    for (const { k, v, v_encoding, version, places, crc } of copied) {
       for (const { text, inKey, inValue } of places) {
         if (inKey >= 0) k.set(text, inKey);
         if (inValue >= 0) v.set(text, inValue);
       }
+      crc?.setUint32(0, crc32(v.subarray(CRC_LENGTH)));
       insert.run(k, v, v_encoding, version);
     }
   }
@@ -100,11 +105,18 @@ export function multiply(sqlite: DatabaseSync, files: number): void {
 function multiplyCounters(sqlite: DatabaseSync, entries: readonly Entry[], files: number): void {
   const update = sqlite.prepare("UPDATE kv SET v = ? WHERE k = ?");
   for (const { k, v, v_encoding } of entries) {
-    if (v_encoding !== COUNTER) continue;
+    if (v_encoding !== COUNTER || positionOf(k, "format") >= 0) continue;
     const counter = new DataView(v.buffer, v.byteOffset);
     counter.setBigUint64(0, counter.getBigUint64(0, true) * BigInt(files), true);
     update.run(v, k);
   }
+}
+
+/** Returns the checksum at the beginning of a record; `undefined` for a value without one. */
+function checksumIn(value: Uint8Array): DataView | undefined {
+  if (value.byteLength <= CRC_LENGTH) return undefined;
+  const view = new DataView(value.buffer, value.byteOffset);
+  return view.getUint32(0) === crc32(value.subarray(CRC_LENGTH)) ? view : undefined;
 }
 
 /** Where bytes contain an ASCII text; -1 where they do not. */

@@ -89,16 +89,9 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
       replace: "found === undefined || found.deleting.includes(`${drive}/`);",
     },
   ]),
-  ...mutantsOf("src/store/reads/v8_decoder.ts", ["src/store/reads/v8_decoder_test.ts"], [
-    { find: "version > LAST_VERSION", replace: "version >= LAST_VERSION" },
-    { find: "(number >>> 1) ^ -(number & 1)", replace: "number >>> 1" },
-    { find: "if (Object.hasOwn(object, name)) throw UNKNOWN;", replace: "" },
-    { find: "if (this.#varint() !== count) throw UNKNOWN;", replace: "this.#varint();" },
-    { find: "if (this.#read() !== i) throw UNKNOWN;", replace: "this.#read();" },
-    { find: "shift < 35", replace: "shift < 28" },
-    { find: "name[i] !== bytes[start + i]", replace: "name[i] !== bytes[start + i] && i > length" },
-    { find: "if (this.#at > this.#bytes.length) throw UNKNOWN;", replace: "" },
-    { find: 'encoding === "utf16le" && length % 2 !== 0', replace: "length < 0" },
+  ...mutantsOf("src/store/reads/record_codec.ts", ["src/store/reads/sqlite_reader_test.ts"], [
+    { find: "view.getUint32(0) !== crc32(text)", replace: "text.byteLength > 999" },
+    { find: "if (this.#known.has(id) ||", replace: "if (" },
   ]),
   ...mutantsOf("src/store/reads/sqlite_reader.ts", ["src/store/reads/sqlite_reader_test.ts"], [
     { find: "while (this.#turn.isOver(began))", replace: "if (this.#turn.isOver(began))" },

@@ -10,6 +10,7 @@ import {
   NoSuchApp,
   NoSuchProject,
   QuotaExceeded,
+  StoreDamaged,
   StoreUnavailable,
   TooManyLinks,
   TooManyOpenUploads,
@@ -54,6 +55,10 @@ const retryLater = { "Retry-After": String(RETRY_AFTER) };
 const KEY = 'ApiKey realm="kvdrive"';
 const TOKEN = 'Bearer realm="kvdrive"';
 const TOKEN_OR_KEY = `${TOKEN}, ${KEY}`;
+
+const DAMAGED = "The file is damaged: restore it from a backup, or replace or delete it";
+const FAILED =
+  "The server failed to answer this request: its log has the details under the X-Request-Id";
 
 /** Every error response. Each sentence says what was wrong and what would be right. */
 export const errors = {
@@ -306,12 +311,7 @@ export const errors = {
 
   // 500 Internal Server Error, 502 Bad Gateway, 504 Gateway Timeout
   internalError: (cause: unknown) =>
-    new HttpError(
-      500,
-      "The server failed to answer this request: its log has the details under the X-Request-Id",
-      {},
-      cause,
-    ),
+    new HttpError(500, cause instanceof StoreDamaged ? DAMAGED : FAILED, {}, cause),
   upstreamMissing: () =>
     badGateway("The application has no upstream yet: the administrator must set one"),
   upstreamUnreachable: () => badGateway("The application cannot be reached: try again later"),

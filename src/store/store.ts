@@ -16,13 +16,14 @@ import { TicketStore } from "./sessions/tickets.ts";
 import { UsageHistory } from "./accounts/usage_history.ts";
 import { type DiskReservation, type DiskSpace, StoreFull } from "./disk/disk_space.ts";
 import type { Database } from "./engine/database.ts";
-import type { StoreDamaged } from "./engine/errors.ts";
+import { UnreadableEntry } from "./engine/errors.ts";
 import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
 import { ProjectCache } from "./engine/project_cache.ts";
 import type { FileRecord, Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
 import { changeFile, type FileChanges } from "./files/expiry.ts";
-import type { WriteCondition } from "./files/file_record.ts";
+import { UNREADABLE_RECORD, type WriteCondition } from "./files/file_record.ts";
+import type { OnDamage } from "./files/file_reader.ts";
 import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
@@ -34,7 +35,7 @@ import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listi
 import { listObjects, type ObjectPage, type ObjectQuery } from "./listing/objects.ts";
 import { FileSearch, type SearchOptions } from "./listing/search.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
-import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
+import { type Damage, DamagedFiles, placeOf } from "./maintenance/damaged_files.ts";
 import { ExpiredFiles } from "./maintenance/expired_files.ts";
 import { Scrub, type ScrubState } from "./maintenance/scrub.ts";
 import { Sweeper } from "./maintenance/sweeper.ts";
@@ -127,10 +128,15 @@ export class Store {
     const quotas = this.#quotas = new Quotas(db, options.maxOpenUploads);
     this.#damages = new DamagedFiles(db);
     this.scrub = new Scrub(db, openVersions, this.#damages, { every, onError, onNotice });
-    const onDamage = (place: Place, version: string, error: StoreDamaged) =>
-      void this.#damages.note(place, version, error.problem).then((isNew) => {
+    const note = (place: Place, version: string, problem: string) =>
+      void this.#damages.note(place, version, problem).then((isNew) => {
         if (isNew) this.scrub.wake();
       }).catch(onError);
+    const onDamage: OnDamage = (place, version, { problem }) => note(place, version, problem);
+    db.unreadable.report = ({ key, versionstamp, reason }) => {
+      onError(new UnreadableEntry(key, reason));
+      if (key[0] === "file") note(placeOf(key), versionstamp, UNREADABLE_RECORD);
+    };
     const discarded = new DiscardedBytes(() => this.sweeper.wake());
     const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
     const shared = { projects: projectCache, quotas, openVersions, memory, bodies };

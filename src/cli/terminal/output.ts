@@ -8,6 +8,7 @@ import {
   S3KeysUnavailable,
   StoreDamaged,
   StoreUnavailable,
+  UnreadableEntry,
 } from "../../store/engine/errors.ts";
 import { printable, printableJson } from "./text.ts";
 
@@ -165,6 +166,6 @@ export function logFailure(error: unknown, requestId?: string): void {
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
     error instanceof StoreDamaged || error instanceof CannotBackUp || error instanceof AcmeError ||
-    error instanceof S3KeysUnavailable;
+    error instanceof S3KeysUnavailable || error instanceof UnreadableEntry;
   return expected ? error.message : Deno.inspect(error, { colors: false });
 }

@@ -11,6 +11,7 @@ import { identityOf, keys, prefixes, ranges } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { KvReader } from "../reads/read_queue.ts";
+import { isUnreadable } from "../reads/record_codec.ts";
 import type {
   AppRecord,
   DeletionMarker,
@@ -54,19 +55,16 @@ interface RunningDeletion {
  * Several deletions take turns, a batch each, so that a large one does not delay a small one.
  */
 export class Deletions {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #onDeleted: () => void;
   readonly #stop = new AbortController();
   /** How many deletions this process has begun. */
   #started = 0;
 
   /** @param onDeleted Called when all entries of a deletion are gone, before the name is free again. */
-  constructor(db: Database, projects: ProjectCache, onDeleted: () => void) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#onDeleted = onDeleted;
-  }
+  constructor(
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly onDeleted: () => void,
+  ) {}
 
   /** Makes a `runAll` that is under way include a deletion that has just begun. */
   notifyStarted(): void {
@@ -105,10 +103,10 @@ export class Deletions {
 
   /** Takes a drive whose deletion has begun out of the sums of its project, unless that was done. */
   async discount(project: string, drive: string): Promise<void> {
-    const marker = await this.#db.reader.get<DeletionMarker>(keys.driveDeletion(project, drive));
-    const step = await discountStep(this.#db.reader, project, drive);
+    const marker = await this.db.reader.get<DeletionMarker>(keys.driveDeletion(project, drive));
+    const step = await discountStep(this.db.reader, project, drive);
     if (marker.value === null || step === undefined) return;
-    await this.#db.commit(step.check(marker.key, marker.versionstamp));
+    await this.db.commit(step.check(marker.key, marker.versionstamp));
   }
 
   /** Finishes one deletion, unless it is finished already or `stop` is called. */
@@ -129,7 +127,7 @@ export class Deletions {
     running: Map<string, RunningDeletion>,
     failed: ReadonlySet<string>,
   ): Promise<void> {
-    const markers = this.#db.reader.list<DeletionMarker>({ prefix: prefixes.deletions() });
+    const markers = this.db.reader.list<DeletionMarker>({ prefix: prefixes.deletions() });
     for await (const { key } of markers) {
       const id = identityOf(key);
       if (!running.has(id) && !failed.has(id)) running.set(id, { key, batches: 0 });
@@ -138,14 +136,14 @@ export class Deletions {
 
   /** Runs the next batch of a deletion. Returns whether the deletion is finished. */
   async #runBatch(key: Deno.KvKey): Promise<boolean> {
-    const marker = await this.#db.reader.get<DeletionMarker>(key);
+    const marker = await this.db.reader.get<DeletionMarker>(key);
     if (marker.value === null) return true;
     const batch = checkMarker(marker);
     let steps = 0;
     let isLast = true;
-    const { checks } = this.#db.commits;
+    const { checks } = this.db.commits;
     // Every batch lists from the start, as earlier batches have deleted what they listed.
-    const list = listUntil(this.#db.reader, () => this.#isStopped);
+    const list = listUntil(this.db.reader, () => this.#isStopped);
     for await (const step of deletionSteps(list, marker)) {
       if (steps >= DELETION_BATCH || !batch.hasRoomFor(step, MAX_COMMIT_BYTES, checks)) {
         isLast = false;
@@ -157,9 +155,9 @@ export class Deletions {
     // A list that was cut short says nothing about the rest.
     if (this.#isStopped) return false;
     // Another process has finished the deletion, or an upload has changed: the next batch shows which.
-    if (steps > 0 && !(await this.#db.commitBulk(batch, "background")).ok) return false;
+    if (steps > 0 && !(await this.db.commitBulk(batch, "background")).ok) return false;
     if (!isLast) return false;
-    this.#onDeleted();
+    this.onDeleted();
     await this.#finish(marker);
     return true;
   }
@@ -167,14 +165,14 @@ export class Deletions {
   async #finish(marker: Marker): Promise<void> {
     const project = String(marker.key[1]);
     if (marker.value.kind === "drive") await this.#finishDrive(marker, project);
-    else await this.#db.commit(deleteSums(checkMarker(marker).delete(marker.key), project));
-    this.#projects.forget(project);
+    else await this.db.commit(deleteSums(checkMarker(marker).delete(marker.key), project));
+    this.projects.forget(project);
   }
 
   async #finishDrive(marker: Marker, project: string): Promise<void> {
     const drive = String(marker.key.at(-1));
-    await transact(this.#db, async () => {
-      const [current, owner] = await this.#db.reader.getMany<[DeletionMarker, ProjectRecord]>([
+    await transact(this.db, async () => {
+      const [current, owner] = await this.db.reader.getMany<[DeletionMarker, ProjectRecord]>([
         marker.key,
         keys.project(project),
       ]);
@@ -209,13 +207,13 @@ function withoutDrive({ removing = [], ...record }: ProjectRecord, drive: string
   return others.length === 0 ? record : { ...record, removing: others };
 }
 
-/** Lists entries of the store. */
-type List = <T>(selector: Deno.KvListSelector) => AsyncIterable<Deno.KvEntry<T>>;
+type List = KvReader["list"];
+type DriveKind = Parameters<typeof prefixes.ofDrive>[0];
 
 /** Lists entries until `isStopped`; a list without matching entries may be long as well. */
 function listUntil(kv: Pick<KvReader, "list">, isStopped: () => boolean): List {
-  return async function* <T>(selector: Deno.KvListSelector) {
-    for await (const entry of kv.list<T>(selector)) {
+  return async function* <T>(selector: Deno.KvListSelector, options?: Parameters<List>[1]) {
+    for await (const entry of kv.list<T>(selector, options)) {
       if (isStopped()) return;
       yield entry;
     }
@@ -258,28 +256,32 @@ async function* driveSteps(
   project: string,
   ...drive: string[]
 ): AsyncGenerator<Operation> {
+  const all = (kind: DriveKind) => prefixes.ofDrive(kind, project, ...drive);
   const [only] = drive;
   const discount = only === undefined ? undefined : await discountStep({ list }, project, only);
   if (discount !== undefined) yield discount;
-  else yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
-  const files = { prefix: prefixes.ofDrive("file", project, ...drive) };
-  for await (const entry of list<FileRecord>(files)) {
+  else yield* deleteAll(list, all("usage"));
+  for await (const entry of list<FileRecord>({ prefix: all("file") })) {
     const { key, value } = entry;
     const step = recordStep(entry, value);
     // The bytes become garbage, so downloads that have started are completed.
     discardVersion(step, { project, drive: String(key[2]), name: String(key[3]) }, value);
     yield step;
   }
-  const trash = { prefix: prefixes.ofDrive("trash", project, ...drive) };
-  for await (const entry of list<TrashRecord>(trash)) yield trashStep(project, entry);
-  const uploads = { prefix: prefixes.ofDrive("upload", project, ...drive) };
-  for await (const entry of list<UploadSession>(uploads)) yield uploadStep(project, entry);
-  const completed = { prefix: prefixes.ofDrive("completed_upload", project, ...drive) };
-  for await (const { key, value } of list<UploadSession>(completed)) {
+  for await (const entry of list<TrashRecord>({ prefix: all("trash") })) {
+    yield trashStep(project, entry);
+  }
+  for await (const entry of list<UploadSession>({ prefix: all("upload") })) {
+    yield uploadStep(project, entry);
+  }
+  for await (const { key, value } of list<UploadSession>({ prefix: all("completed_upload") })) {
     yield new Operation().delete(key).delete(keys.garbage(value.expires, String(key[3])));
   }
-  yield* deleteAll(list, prefixes.ofDrive("folder", project, ...drive));
-  yield* deleteAll(list, prefixes.ofDrive("parts_revision", project, ...drive));
+  for (const kind of ["file", "trash", "upload", "completed_upload"] as const) {
+    yield* deleteAll(list, all(kind), isUnreadable);
+  }
+  yield* deleteAll(list, all("folder"));
+  yield* deleteAll(list, all("parts_revision"));
   yield* linkSteps(list, project, ...drive);
 }
 
@@ -316,7 +318,6 @@ function uploadStep(project: string, entry: Deno.KvEntry<UploadSession>): Operat
   return step;
 }
 
-/** Yields the links of one drive or of all. */
 async function* linkSteps(
   list: List,
   project: string,
@@ -331,7 +332,6 @@ async function* linkSteps(
   }
 }
 
-/** Yields the keys of one application or of all. */
 async function* appKeySteps(
   list: List,
   project: string,
@@ -390,6 +390,13 @@ async function* grantSteps(list: List, project: string): AsyncGenerator<Operatio
   }
 }
 
-async function* deleteAll(list: List, prefix: Deno.KvKey): AsyncGenerator<Operation> {
-  for await (const { key } of list({ prefix })) yield new Operation().delete(key);
+/** Yields the deletion of entries below a prefix, also of those that cannot be read. */
+async function* deleteAll(
+  list: List,
+  prefix: Deno.KvKey,
+  isDeleted: typeof isUnreadable = () => true,
+): AsyncGenerator<Operation> {
+  for await (const entry of list<unknown>({ prefix }, { unreadable: true })) {
+    if (isDeleted(entry)) yield new Operation().delete(entry.key);
+  }
 }

@@ -1,3 +1,4 @@
+import { openRecords } from "../testing/stores.ts";
 import { assert, assertEquals } from "@std/assert";
 import { MAX_PARTS, MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
@@ -30,7 +31,7 @@ async function withManifest(
   parts: readonly PartRecord[],
   test: (kv: Deno.Kv) => Promise<void>,
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openRecords();
   try {
     const operation = new Operation();
     setManifest(operation, "v", parts);

@@ -13,7 +13,7 @@ import { Sweeper } from "../maintenance/sweeper.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { deleteEntry } from "../testing/entries.ts";
 import { upload } from "../testing/files.ts";
-import { enders, testOnAll } from "../testing/stores.ts";
+import { enders, openRecords, testOnAll } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
 import { bulkCommitsPerUpload, ChunkWriter, DiscardedBytes } from "./receive.ts";
 import { newVersion, OpenVersions } from "./versions.ts";
@@ -37,7 +37,7 @@ async function withDatabase(
   test: (db: Database) => Promise<void>,
   before: Before = () => Promise.resolve(),
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openRecords();
   const atomic = kv.atomic.bind(kv);
   kv.atomic = () => {
     const operation = atomic();

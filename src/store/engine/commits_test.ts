@@ -1,3 +1,4 @@
+import { openValue } from "../reads/record_codec.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { join } from "@std/path/join";
 import { DatabaseSync } from "node:sqlite";
@@ -55,7 +56,11 @@ Deno.test("A commit waits for another process that holds the lock", async () => 
       }, 100);
       const outcome = await commitWithRetries(kv, new Operation().check(["a"], null).set(["a"], 1));
       clearTimeout(timer);
-      assertEquals([unlocked, outcome.ok, (await kv.get(["a"])).value], [true, true, 1]);
+      assertEquals([unlocked, outcome.ok, openValue(["a"], (await kv.get(["a"])).value)], [
+        true,
+        true,
+        1,
+      ]);
     } finally {
       other.close();
     }

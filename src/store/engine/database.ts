@@ -16,6 +16,7 @@ import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
 import type { Operation } from "./operation.ts";
 import { type EntryReader, type KvReader, ReadQueue, readReferenced } from "../reads/read_queue.ts";
+import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
 /** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
@@ -46,6 +47,8 @@ export interface DatabaseParts {
   diskReader?: KvReader;
   /** What the operator should know about this store, as a sentence. */
   notice?: string;
+  /** What the readers report unreadable entries to. */
+  unreadable?: UnreadableEntries;
   /** Handles and locks that `close` disposes of. */
   resources?: Disposable;
 }
@@ -80,6 +83,8 @@ export class Database {
   readonly changes: ChangeProbe | undefined;
   /** What the operator should know about this store, as a sentence. */
   readonly notice: string | undefined;
+  /** Receives the entries that cannot be read. */
+  readonly unreadable: UnreadableEntries;
   readonly log: WriteAheadLog | undefined;
   readonly ballast: Ballast | undefined;
   /** Commits without grouping and without the ballast, and the store's limits. */
@@ -106,6 +111,7 @@ export class Database {
   ) {
     const { changes, locks, log, ballast, resources } = parts;
     this.notice = parts.notice;
+    this.unreadable = parts.unreadable ?? new UnreadableEntries();
     this.changes = changes;
     this.log = log;
     this.ballast = ballast;
@@ -197,5 +203,7 @@ export class Database {
  */
 export async function openMemoryDatabase(): Promise<Database> {
   const kv = await Deno.openKv(":memory:");
-  return new Database(kv, embeddedCommits(kv), { resources: kv });
+  const unreadable = new UnreadableEntries();
+  const reader = recordReader(kv, unreadable);
+  return new Database(reader, embeddedCommits(kv), { unreadable, resources: kv });
 }

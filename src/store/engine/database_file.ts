@@ -25,6 +25,7 @@ import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { WriteAheadLog } from "../disk/write_ahead_log.ts";
 import type { ReadMode } from "../reads/read_mode.ts";
 import type { KvReader } from "../reads/read_queue.ts";
+import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { isKnownSchema, SqliteReader } from "../reads/sqlite_reader.ts";
 import { embeddedCommits } from "./commits.ts";
 import { Database, type DatabaseParts } from "./database.ts";
@@ -131,14 +132,17 @@ async function openFile(
   const locks = opened.use(new LockProbe(path));
   const log = opened.use(new WriteAheadLog(path));
   const changes = opened.use(new ChangeProbe(path));
-  const readers = await openReaders(path, kv, reads, opened);
+  const unreadable = new UnreadableEntries();
+  const records = recordReader(kv, unreadable);
+  const readers = await openReaders({ path, kv: records, unreadable }, reads, opened);
   const handles = opened.move();
   const resources = new DisposableStack();
   resources.use(lock);
   resources.use(handles);
   return new Database(readers.reader, embeddedCommits(writer, locks), {
     ...readers,
-    diskReader: kv,
+    diskReader: records,
+    unreadable,
     changes,
     locks,
     log,
@@ -152,8 +156,7 @@ type Readers = Pick<DatabaseParts, "mapped" | "notice"> & { reader: KvReader };
 
 /** Opens what reads the file, as fast as it can be read. */
 async function openReaders(
-  path: string,
-  kv: Deno.Kv,
+  { path, kv, unreadable }: { path: string; kv: KvReader; unreadable: UnreadableEntries },
   mode: ReadMode,
   opened: DisposableStack,
 ): Promise<Readers> {
@@ -162,8 +165,10 @@ async function openReaders(
   const mark = mode === "mapped" ? await MapMark.take(path) : undefined;
   const isMapped = mark instanceof MapMark;
   if (isMapped) opened.use(mark);
-  const reader = opened.use(new SqliteReader(path, kv, { isMapped: false }));
-  const mapped = isMapped ? opened.use(new SqliteReader(path, kv, { isMapped })) : reader;
+  const reader = opened.use(new SqliteReader(path, kv, { isMapped: false, unreadable }));
+  const mapped = isMapped
+    ? opened.use(new SqliteReader(path, kv, { isMapped, unreadable }))
+    : reader;
   return {
     reader,
     mapped,

@@ -7,7 +7,7 @@
  * | `VersionReplaced` | the bytes of a version are gone; the file may have another one |
  * | `StoreFull` (in `disk/`) | the disk is full |
  * | `MemoryExhausted` | the memory budget is used up |
- * | `StoreDamaged` | bytes of a file are missing or wrong |
+ * | `StoreDamaged`, `UnreadableEntry` | bytes of a file or a record are missing or wrong |
  *
  * | The caller is refused | because |
  * | --- | --- |
@@ -68,6 +68,20 @@ export class StoreDamaged extends Error {
    */
   constructor(file: string, readonly problem: string) {
     super(`The file ${file} is damaged: ${problem}`);
+  }
+}
+
+/** An entry of the store cannot be read. It counts as absent. */
+export class UnreadableEntry extends Error {
+  override readonly name = "UnreadableEntry";
+
+  /** @param reason Why, as the end of a sentence. */
+  constructor(key: Deno.KvKey, reason: string) {
+    super(
+      `The entry ${
+        JSON.stringify(key)
+      } cannot be read and counts as absent: ${reason}; see kvdrive verify`,
+    );
   }
 }
 

@@ -12,7 +12,7 @@ import { keys, prefixes } from "./keys.ts";
 import { Operation } from "./operation.ts";
 
 /** The format that this version reads and writes. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** The format of stores without a number, which earlier versions made. */
 export const FIRST_FORMAT = 1;

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { StoreFull } from "../disk/disk_space.ts";
+import { openRecords } from "../testing/stores.ts";
 import { embeddedCommits, GROUP_COMMITS, type Outcome } from "./commits.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { MAX_COMMIT_CHECKS, MAX_COMMIT_MUTATIONS, Operation, SharedCheck } from "./operation.ts";
@@ -29,7 +30,7 @@ class WatchedStore implements Disposable {
   }
 
   static async open(before: (commit: Commit) => void = () => {}): Promise<WatchedStore> {
-    return new WatchedStore(await Deno.openKv(":memory:"), before);
+    return new WatchedStore(await openRecords(), before);
   }
 
   #watch(operation: Deno.AtomicOperation, before: (commit: Commit) => void): Deno.AtomicOperation {

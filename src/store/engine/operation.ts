@@ -1,3 +1,4 @@
+import { sealValue } from "../reads/record_codec.ts";
 import { encodedLength, identityOf } from "./keys.ts";
 
 /**
@@ -29,9 +30,7 @@ interface Check extends EncodedKey {
 
 interface SetChange extends EncodedKey {
   type: "set";
-  value: unknown;
-  /** Size of the value, as `valueLength` counts it. */
-  bytes: number;
+  value: Uint8Array | Deno.KvU64;
   expireIn?: number;
 }
 
@@ -97,17 +96,16 @@ export class Operation {
   /** @param expireIn Milliseconds after which Deno KV may delete the entry. */
   set(key: Deno.KvKey, value: unknown, expireIn?: number): this {
     const expiry = expireIn === undefined ? {} : { expireIn };
-    const bytes = valueLength(value);
-    this.#addSet({ type: "set", ...encoded(key), value, bytes, ...expiry });
+    this.hasFileBytes ||= value instanceof Uint8Array;
+    this.#addSet({ type: "set", ...encoded(key), value: sealValue(value), ...expiry });
     return this;
   }
 
   #addSet(change: SetChange): void {
     this.#changes.push(change);
     this.touched.add(change.id);
-    this.hasFileBytes ||= change.value instanceof Uint8Array;
     // Deno KV counts the key of a set twice.
-    this.#bytes += 2 * change.length + change.bytes;
+    this.#bytes += 2 * change.length + valueLength(change.value);
     this.#keyBytes += change.length;
   }
 
@@ -179,6 +177,7 @@ export class Operation {
   /** Merges another operation into this one. The caller has asked `hasRoomFor`. */
   add(other: Operation): void {
     this.#added += other.members;
+    this.hasFileBytes ||= other.hasFileBytes;
     for (const check of other.#checks) this.#addCheck(check);
     for (const check of other.#shared.values()) this.share(check);
     for (const change of other.#changes) {
@@ -253,14 +252,6 @@ function encoded(key: Deno.KvKey): EncodedKey {
   return { key, id: identityOf(key), length: encodedLength(key) };
 }
 
-/**
- * Upper bound of a value's size in bytes. Deno KV serializes a record into fewer bytes than JSON does, except that
- * characters outside of ASCII take two bytes each.
- */
-function valueLength(value: unknown): number {
-  if (value instanceof Uint8Array) return value.byteLength;
-  if (value instanceof Deno.KvU64) return COUNTER_BYTES;
-  const json = JSON.stringify(value);
-  // deno-lint-ignore no-control-regex -- ASCII is exactly this range
-  return (/^[\x00-\x7f]*$/.test(json) ? 1 : 2) * json.length + 64;
+function valueLength(value: Uint8Array | Deno.KvU64): number {
+  return value instanceof Uint8Array ? value.byteLength : COUNTER_BYTES;
 }

@@ -226,8 +226,8 @@ Deno.test("Only the view of a larger buffer is stored, and an empty value stays 
   const cases = [buffer.subarray(1000, 1003), buffer.subarray(5, 5), new Uint8Array()];
   await withKv(async (kv) => {
     for (const bytes of cases) {
-      await new Operation().set(["a"], bytes).commit(kv);
-      const { value } = await kv.get<Uint8Array<ArrayBuffer>>(["a"]);
+      await new Operation().set(["content"], bytes).commit(kv);
+      const { value } = await kv.get<Uint8Array<ArrayBuffer>>(["content"]);
       assertEquals(value, Uint8Array.from(bytes));
       assertEquals(value?.buffer.byteLength, bytes.byteLength);
     }

@@ -16,9 +16,11 @@ import { countUsage } from "../quotas/usage.ts";
 import { changeFile, setExpiry } from "./expiry.ts";
 import {
   copiedRecord,
+  countedRecord,
   type FileDescription,
   isPresent,
   movedRecord,
+  requireReadable,
   validators,
   type WriteCondition,
 } from "./file_record.ts";
@@ -89,6 +91,7 @@ export class Copies {
       const project = tries === 0 ? begun : await this.#projects.requireWritable(to, begun);
       const [source, target] = await this.#read(from, to);
       const now = Date.now();
+      requireReadable(from, source);
       if (source.value === null || !isPresent(source.value, now)) return "absent";
       if (project.deleting.includes(from.drive)) return "absent";
       if (!condition(validators(source.value))) return "refused";
@@ -138,7 +141,7 @@ export class Copies {
     }
     operation.set(target.key, record);
     setExpiry(operation, to, record);
-    countUsage(operation, to, target.value, record);
+    countUsage(operation, to, countedRecord(target), record);
     if (target.value !== null) retire(operation, project, to, target.value, "replaced");
     if (record.sha256 === undefined) operation.set(keys.undigested(to), record.version);
     return record;

@@ -21,6 +21,7 @@ import {
   type FileDescription,
   isPresent,
   redescribedRecord,
+  requireReadable,
   validators,
   type WriteCondition,
 } from "./file_record.ts";
@@ -75,6 +76,7 @@ export async function changeFile(
       keys.file(place),
       keys.damage(place),
     ]);
+    requireReadable(place, file);
     const current = file.value;
     if (current === null || !isPresent(current, Date.now())) return "absent";
     if (!condition(validators(current))) return "refused";

@@ -20,7 +20,8 @@ import { keys } from "../engine/keys.ts";
 import type { MemoryBudget } from "../engine/memory_budget.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import { bytesVersion, type FileRecord, fileText, type Place, placeId } from "../engine/records.ts";
-import { isPresent, present } from "./file_record.ts";
+import { isUnreadable } from "../reads/record_codec.ts";
+import { isPresent, present, requireReadable } from "./file_record.ts";
 import type { OpenFile } from "./open_file.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import { type WholeFile, WholeFiles } from "./whole_files.ts";
@@ -61,7 +62,7 @@ export class FileReader {
     this.#wholeFiles = new WholeFiles(db.chunks);
   }
 
-  /** Returns the record of a file; `undefined` if it does not exist. */
+  /** Returns the record of a file; `undefined` if it does not exist or cannot be read. */
   async stat(place: Place): Promise<FileRecord | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
     const { value } = await this.#db.reader.get<FileRecord>(keys.file(place));
@@ -150,10 +151,13 @@ export class FileReader {
   /** @param known The file as it was before. Its bytes are read only if it has others now. */
   async #find(place: Place, known?: FoundFile): Promise<FoundFile | undefined> {
     const { reads } = this.#db;
-    const [{ value: record }, content] = await reads.getReferenced<FileRecord, Bytes>(
+    const [file, content] = await reads.getReferenced<FileRecord, Bytes>(
       keys.file(place),
       (found) => hasBytesOf(found, known) ? undefined : contentKey(found),
     );
+    const { value: record } = file;
+    if (isUnreadable(file)) this.#db.meter.damageRead();
+    requireReadable(place, file);
     if (record === null) return undefined;
     if (known !== undefined && hasBytesOf(record, known)) return { ...known, record };
     if (content === undefined) return { record };

@@ -8,9 +8,12 @@ import { DAY, SECOND } from "../../rules/units.ts";
 import {
   bytesVersion,
   type FileRecord,
+  fileText,
   type ObjectChecksum,
   type ObjectMetadata,
 } from "../engine/records.ts";
+import { StoreDamaged } from "../engine/errors.ts";
+import { isUnreadable } from "../reads/record_codec.ts";
 import { newVersion } from "../bytes/versions.ts";
 
 /** The content of a new version, before it is published. */
@@ -34,6 +37,29 @@ export function isPresent({ expires }: Pick<FileRecord, "expires">, now: number)
 export function present(record: FileRecord | null): FileRecord | undefined {
   return record !== null && isPresent(record, Date.now()) ? record : undefined;
 }
+
+/** Stands in counters for a record that cannot be read: it was a file of unknown size. */
+export const LOST_RECORD: FileRecord = {
+  version: "",
+  size: 0,
+  type: "",
+  created: 0,
+  modified: 0,
+  layout: { kind: "inline" },
+};
+
+/** Returns what the counters have of an entry that is replaced or deleted; `null` if there is none. */
+export function countedRecord(entry: Deno.KvEntryMaybe<FileRecord>): FileRecord | null {
+  return isUnreadable(entry) ? LOST_RECORD : entry.value;
+}
+
+/** @throws {StoreDamaged} if the record of a file cannot be read. */
+export function requireReadable(place: Place, entry: Deno.KvEntryMaybe<FileRecord>): void {
+  if (isUnreadable(entry)) throw new StoreDamaged(fileText(place), UNREADABLE_RECORD);
+}
+
+/** The damage of a record that cannot be read, as the end of a sentence. */
+export const UNREADABLE_RECORD = "its record cannot be read";
 
 /** Returns whether a write may replace the current version; `undefined` stands for no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;

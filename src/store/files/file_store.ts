@@ -28,6 +28,7 @@ import { countUsage } from "../quotas/usage.ts";
 import { Copies } from "./copies.ts";
 import { setExpiry } from "./expiry.ts";
 import {
+  countedRecord,
   type Draft,
   type FileTags,
   newRecord,
@@ -36,6 +37,7 @@ import {
   type WriteCondition,
 } from "./file_record.ts";
 import { abandon, type Accept, type BodyReceiver, type Received } from "../bytes/receive.ts";
+import { isUnreadable } from "../reads/record_codec.ts";
 import { FileReader, type ReaderParts } from "./file_reader.ts";
 import { retire } from "./trash.ts";
 
@@ -172,7 +174,7 @@ export class FileStore extends FileReader {
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
-        countUsage(operation, place, current.value, record);
+        countUsage(operation, place, countedRecord(current), record);
         if (current.value !== null) {
           retire(operation, project, place, current.value, "replaced");
         }
@@ -210,13 +212,13 @@ export class FileStore extends FileReader {
         if (project === undefined || project.deleting.includes(place.drive)) return false;
         const current = await this.readRecord(place);
         const record = present(current.value);
-        if (record === undefined) return false;
-        if (!condition(validators(record))) return "refused";
+        if (record === undefined && !isUnreadable(current)) return false;
+        if (!condition(record && validators(record))) return "refused";
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .delete(current.key);
-        countUsage(operation, place, record, null);
-        retire(operation, project, place, record, "deleted");
+        countUsage(operation, place, countedRecord(current), null);
+        if (record !== undefined) retire(operation, project, place, record, "deleted");
         if ((await this.#db.commit(operation)).ok) return true;
         await this.#isUnchanged(current, project);
       }

@@ -17,7 +17,7 @@ import type { Quotas } from "../quotas/quotas.ts";
 import { countTrash, countUsage } from "../quotas/usage.ts";
 import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { dropExpiry, setExpiry } from "./expiry.ts";
-import { isPresent, movedRecord } from "./file_record.ts";
+import { countedRecord, isPresent, LOST_RECORD, movedRecord } from "./file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { isVersion, newVersion } from "../bytes/versions.ts";
 import { discardVersion, releaseBytes } from "./shared_bytes.ts";
@@ -149,7 +149,7 @@ export class Trash {
         .check(current.key, current.versionstamp)
         .set(current.key, movedRecord(record));
       countTrash(operation, place, record, -1);
-      countUsage(operation, place, current.value, record);
+      countUsage(operation, place, countedRecord(current), record);
       if (current.value !== null) retire(operation, owner, place, current.value, "replaced");
       setExpiry(operation, place, record);
       if (record.sha256 === undefined) operation.set(keys.undigested(place), record.version);
@@ -162,7 +162,7 @@ export class Trash {
   /** Deletes an item for good, also one that has expired. Returns whether there was one that had not. */
   async delete(place: Pick<Place, "project" | "drive">, id: string): Promise<boolean> {
     const item = await this.#remove(place, id);
-    return item !== undefined && isKept(item);
+    return item === "unreadable" || (item !== undefined && isKept(item));
   }
 
   /** Deletes all items of a drive for good. Returns how many of them had not expired. */
@@ -188,23 +188,31 @@ export class Trash {
     return await this.#forEach({ project }, options, (...item) => this.remove(...item));
   }
 
-  /** Removes an item and releases its bytes. Returns the item, unless another caller removed it. */
+  /**
+   * Removes an item and releases its bytes, unless its record, which names them, cannot be read. Returns the item, unless
+   * another caller removed it.
+   */
   async #remove(
     { project, drive }: Pick<Place, "project" | "drive">,
     id: string,
-  ): Promise<TrashRecord | undefined> {
+  ): Promise<TrashRecord | "unreadable" | undefined> {
+    if (!isVersion(id)) return undefined;
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const owner = await this.#projects.find(project);
       // Its deletion removes the items of the project or drive.
       if (owner === undefined || owner.deleting.includes(drive)) return undefined;
-      const item = await this.#read(project, drive, id);
-      if (item === undefined) return undefined;
-      const { name, record } = item.value;
-      const place = { project, drive, name };
-      const operation = takeOut(owner, item);
-      releaseBytes(operation, place, record);
-      countTrash(operation, place, record, -1);
-      if ((await this.#db.commit(operation)).ok) return item.value;
+      const [item] = await this.#db.reads.get<[TrashRecord]>([keys.trash(project, drive, id)]);
+      if (item.versionstamp === null) return undefined;
+      const place = { project, drive, name: item.value?.name ?? "" };
+      let operation = new Operation().share(owner.unchanged)
+        .check(item.key, item.versionstamp)
+        .delete(item.key);
+      if (item.value !== null) {
+        operation = takeOut(owner, item);
+        releaseBytes(operation, place, item.value.record);
+      }
+      countTrash(operation, place, item.value?.record ?? LOST_RECORD, -1);
+      if ((await this.#db.commit(operation)).ok) return item.value ?? "unreadable";
       this.#projects.forget(project);
     }
     throw new StoreUnavailable("The trash could not be emptied: its project kept changing");
@@ -222,7 +230,9 @@ export class Trash {
       done += (await Promise.all(batch)).filter(Boolean).length;
       batch = [];
     };
-    for await (const { key } of this.#db.reader.list<TrashRecord>(ranges.trash(project, drive))) {
+    for await (
+      const { key } of this.#db.reader.list(ranges.trash(project, drive), { unreadable: true })
+    ) {
       const [, , itemsDrive = "", id = ""] = key.map(String);
       if (before !== undefined && id >= before) continue;
       batch.push(work({ project, drive: itemsDrive }, id));

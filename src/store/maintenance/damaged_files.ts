@@ -45,7 +45,7 @@ export class DamagedFiles {
       keys.file(place),
       keys.damage(place),
     ]);
-    if (file.value?.version !== version) return false;
+    if (versionOf(file) !== version) return false;
     const known = entry.value?.version === version ? entry.value : undefined;
     if (known !== undefined && !isChecked) return false;
     if (known === undefined && (await this.list()).length >= MAX_DAMAGED_FILES) return true;
@@ -90,13 +90,19 @@ export class DamagedFiles {
     for (const [i, { key, value, versionstamp }] of entries.entries()) {
       const place = places[i];
       if (place === undefined) continue;
-      const file = files[i]?.value ?? null;
-      const isOfFile = file?.version === value.version && isPresent(file, Date.now());
+      const file = files[i];
+      const isOfFile = file !== undefined && versionOf(file) === value.version &&
+        (file.value === null || isPresent(file.value, Date.now()));
       if (isOfFile) damages.push({ place, ...value });
       else await this.#db.commit(new Operation().check(key, versionstamp).delete(key));
     }
     return damages;
   }
+}
+
+/** Returns the version that damage is known by: of a record that cannot be read, the versionstamp. */
+export function versionOf({ value, versionstamp }: Deno.KvEntryMaybe<FileRecord>): string | null {
+  return value?.version ?? versionstamp;
 }
 
 /** Returns the file that a key is of. The key has a kind, then a project, a drive and a name. */

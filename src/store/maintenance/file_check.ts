@@ -18,7 +18,8 @@ import {
   VersionCheck,
 } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
-import { isPresent } from "../files/file_record.ts";
+import { isPresent, UNREADABLE_RECORD } from "../files/file_record.ts";
+import { isUnreadable } from "../reads/record_codec.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
 
 /** Chunks that are read at a time: half a MiB, so that requests wait for the disk a millisecond and not longer. */
@@ -79,6 +80,9 @@ export class FileCheck {
   /** Checks the present version, and keeps the sweeper of this process from deleting it until then. */
   async run(): Promise<CheckOutcome> {
     const file = await this.#db.diskReader.get<FileRecord>(keys.file(this.#place));
+    if (isUnreadable(file)) {
+      return { kind: "damaged", version: file.versionstamp ?? "", problem: UNREADABLE_RECORD };
+    }
     if (file.value === null || !isPresent(file.value, Date.now())) return { kind: "gone" };
     const { version } = file.value;
     const close = this.#openVersions.hold(bytesVersion(file.value));

@@ -5,7 +5,8 @@
  * @module
  */
 import { concat } from "@std/bytes/concat";
-import type { V8Decoder } from "./v8_decoder.ts";
+import { deserialize } from "node:v8";
+import { openValue } from "./record_codec.ts";
 
 const STRING = 0x02;
 const NUMBER = 0x21;
@@ -111,19 +112,23 @@ const V8 = 1;
 const COUNTER = 2;
 const BYTES = 3;
 
-/** Returns the value that bytes encode. @throws if they encode none. */
+/** Bytes of a counter. */
+const COUNTER_LENGTH = 8;
+
+/** Returns the value of an entry. @throws if its bytes encode none. */
 export function decodeValue(
-  bytes: Uint8Array<ArrayBuffer>,
-  encoding: number,
-  decoder: V8Decoder,
+  key: Deno.KvKey,
+  { v: bytes, v_encoding: encoding }: Pick<KvRow, "v" | "v_encoding">,
 ): unknown {
-  switch (encoding) {
+  switch (Number(encoding)) {
     case V8:
-      return decoder.decode(bytes);
+      // Only stores of the first format have records in this form.
+      return deserialize(bytes);
     case COUNTER:
+      if (bytes.byteLength !== COUNTER_LENGTH) throw new TypeError("it is no counter");
       return new Deno.KvU64(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
     case BYTES:
-      return bytes;
+      return openValue(key, bytes);
     default:
       throw new TypeError(`The store has a value in an unknown encoding, ${encoding}`);
   }

@@ -1,3 +1,4 @@
+import { recordReader, sealValue, UnreadableEntries } from "./record_codec.ts";
 import { assertEquals } from "@std/assert";
 import { Snapshot } from "../verify/snapshot.ts";
 import { withFolder } from "../testing/stores.ts";
@@ -29,11 +30,14 @@ Deno.test("A snapshot has the entries that Deno KV had when it was taken", async
   await withFolder(async (folder) => {
     const path = `${folder}/store.db`;
     using kv = await Deno.openKv(path);
-    const values = [{ a: [1, "x"] }, "text", 7, new Uint8Array([1, 2]), new Uint8Array(0), null];
-    for (const [i, key] of KEYS.entries()) await kv.set(key, values[i % values.length]);
+    const values = [{ a: [1, "x"] }, "text", 7, [1, 2], true, -0.5];
+    for (const [i, key] of KEYS.entries()) {
+      await kv.set(key, sealValue(values[i % values.length]));
+    }
     await kv.atomic().sum(["u"], 2n ** 63n).commit();
-    const expected = (await Array.fromAsync(kv.list({ prefix: [] })))
-      .map(({ key, value, versionstamp }) => ({ key: [...key], value, versionstamp }));
+    const expected =
+      (await Array.fromAsync(recordReader(kv, new UnreadableEntries()).list({ prefix: [] })))
+        .map(({ key, value, versionstamp }) => ({ key: [...key], value, versionstamp }));
     using snapshot = await Snapshot.take(path, true);
     // The first read takes the snapshot.
     assertEquals(snapshot.has(["a"]), true);

@@ -1,3 +1,9 @@
+/** Options of `list`. */
+export interface ListOptions extends Deno.KvListOptions {
+  /** Whether entries whose values cannot be read are listed as well: their value is `null`. */
+  unreadable?: boolean;
+}
+
 /** The reads of `Deno.Kv`. A store in a file implements them with SQLite, a store behind a network with deadlines. */
 export interface KvReader {
   get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>>;
@@ -6,7 +12,7 @@ export interface KvReader {
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }>;
   list<T>(
     selector: Deno.KvListSelector,
-    options?: Deno.KvListOptions,
+    options?: ListOptions,
   ): AsyncIterableIterator<Deno.KvEntry<T>>;
   /** See `readNames`. Deno KV cannot list keys without their values. */
   names?(range: NameRange, limit: number): Promise<string>;

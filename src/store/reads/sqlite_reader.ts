@@ -20,6 +20,7 @@ import {
 } from "./kv_encoding.ts";
 import {
   type KvReader,
+  type ListOptions,
   MAX_GET_MANY,
   type NameRange,
   readNames,
@@ -28,7 +29,7 @@ import {
   type ReferenceOf,
 } from "./read_queue.ts";
 import { BlockedTime, Turn } from "./turn.ts";
-import { V8Decoder } from "./v8_decoder.ts";
+import type { UnreadableEntries } from "./record_codec.ts";
 
 /** The version of Deno KV's tables that this module knows, as Deno KV numbers its migrations. */
 const KNOWN_SCHEMA = 3;
@@ -93,7 +94,7 @@ export class SqliteReader implements KvReader, Disposable {
   readonly #forward: StatementSync;
   readonly #backward: StatementSync;
   readonly #names: StatementSync;
-  readonly #decoder = new V8Decoder();
+  readonly #unreadable: UnreadableEntries;
   readonly #turn = new Turn();
   readonly #blocked = new BlockedTime();
   /** Whether a transaction is open. */
@@ -102,12 +103,17 @@ export class SqliteReader implements KvReader, Disposable {
 
   /**
    * @param path A file whose tables have the known form.
-   * @param kv Reads while the disk is slow.
+   * @param kv Reads records while the disk is slow.
    */
-  constructor(path: string, kv: KvReader, { isMapped }: { isMapped: boolean }) {
+  constructor(
+    path: string,
+    kv: KvReader,
+    { isMapped, unreadable }: { isMapped: boolean; unreadable: UnreadableEntries },
+  ) {
     const sqlite = openForReading(path, isMapped);
     this.#sqlite = sqlite;
     this.#kv = kv;
+    this.#unreadable = unreadable;
     this.#queue = new ReadQueue(kv);
     this.#get = sqlite.prepare("SELECT v, v_encoding, version FROM kv WHERE k = ?");
     const range = `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k`;
@@ -154,24 +160,28 @@ export class SqliteReader implements KvReader, Disposable {
 
   list<T>(
     selector: Deno.KvListSelector,
-    options?: Deno.KvListOptions,
+    options?: ListOptions,
   ): AsyncIterableIterator<Deno.KvEntry<T>> {
     return this.#mustWait() ? this.#kv.list(selector, options) : this.#list(selector, options);
   }
 
   async *#list<T>(
     selector: Deno.KvListSelector,
-    { limit = Infinity, batchSize = 100, reverse = false }: Deno.KvListOptions = {},
+    { limit = Infinity, batchSize = 100, reverse = false, unreadable = false }: ListOptions = {},
   ): AsyncGenerator<Deno.KvEntry<T>> {
     const statement = reverse ? this.#backward : this.#forward;
     let [from, to] = rangeOf(selector);
     for (let left = limit; left > 0;) {
       const count = Math.min(batchSize, left);
       const rows = await this.#rows<KvRow>(statement, [from, to, count]);
-      for (const row of rows) yield this.#entryOf<T>(keyOf(row), row) as Deno.KvEntry<T>;
+      for (const row of rows) {
+        const entry = this.#entryOf<T>(keyOf(row), row) as Deno.KvEntry<T>;
+        if (entry.value === null && !unreadable) continue;
+        yield entry;
+        left--;
+      }
       const last = rows.at(-1);
       if (last === undefined || rows.length < count) return;
-      left -= rows.length;
       if (reverse) to = last.k;
       else from = afterKey(last.k);
     }
@@ -207,11 +217,11 @@ export class SqliteReader implements KvReader, Disposable {
     if (row === undefined) return { key, value: null, versionstamp: null };
     const versionstamp = versionstampOf(row.version);
     try {
-      return { key, value: decodeValue(row.v, row.v_encoding, this.#decoder) as T, versionstamp };
-    } catch (cause) {
+      return { key, value: decodeValue(key, row) as T, versionstamp };
+    } catch (error) {
       // SQLite has no checksums: a bit of the file may have changed.
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`The entry ${JSON.stringify(key)} is damaged: ${reason}`, { cause });
+      this.#unreadable.note(key, versionstamp, error);
+      return { key, value: null as T, versionstamp };
     }
   }
 

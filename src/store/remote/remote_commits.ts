@@ -5,6 +5,7 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { type Reachability, TimeoutExceeded, withTimeout } from "./reachability.ts";
+import { openValue } from "../reads/record_codec.ts";
 import type { KvMethods } from "./remote_connection.ts";
 
 /** Checks in one operation: below the limit of KV Connect, which is 10. Its other limits are those of Deno KV. */
@@ -74,7 +75,8 @@ export function remoteCommits(
       timeout,
       () => connection().get(marker),
     );
-    return value === true ? { ok: true, versionstamp } : undefined;
+    const isDone = versionstamp !== null && openValue(marker, value) === true;
+    return isDone ? { ok: true, versionstamp } : undefined;
   };
   const unconfirmed = new UnconfirmedCommits(connection);
   reachability.onBack(() => unconfirmed.prevent());

@@ -2,6 +2,7 @@ import { delay } from "@std/async/delay";
 import { SECOND } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
 import { ReadQueue } from "../reads/read_queue.ts";
+import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { CannotOpenStore } from "../engine/errors.ts";
 import { type Convert, FORMAT, formatOf, formatProblem } from "../engine/format.ts";
 import { Reachability, TimeoutExceeded } from "./reachability.ts";
@@ -55,9 +56,11 @@ async function connect(url: string | undefined, timeout: number): Promise<Databa
   const connection = resources.use(await openInTime(url, performance.now() + timeout));
   const reachability = resources.use(new Reachability(() => connection.renew()));
   const current = () => connection.current;
-  const reader = remoteReader(current, reachability);
+  const unreadable = new UnreadableEntries();
+  const reader = recordReader(remoteReader(current, reachability), unreadable);
   return new Database(reader, remoteCommits(current, reachability), {
     reads: new ReadQueue(reader, REMOTE_GROUPED_READS),
+    unreadable,
     resources,
   });
 }

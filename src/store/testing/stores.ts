@@ -4,6 +4,7 @@ import { openDatabase } from "../engine/database_file.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
+import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 
 import { GARBAGE_GRACE } from "../bytes/garbage.ts";
 import { OpenVersions } from "../bytes/versions.ts";
@@ -52,9 +53,16 @@ async function useDatabase(db: Database, work: (bench: TestStore) => Promise<voi
   }
 }
 
+/** Opens a Deno KV store in memory whose handle returns records and not the bytes that it has of them. */
+export async function openRecords(): Promise<Deno.Kv> {
+  const kv = await Deno.openKv(":memory:");
+  const [get, getMany, list] = [kv.get.bind(kv), kv.getMany.bind(kv), kv.list.bind(kv)];
+  return Object.assign(kv, recordReader({ get, getMany, list }, new UnreadableEntries()));
+}
+
 /** Opens a store in memory as if behind a network that loses the answer to every third commit. */
 async function openForgetfulDatabase(): Promise<Database> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openRecords();
   let commits = 0;
   loseAnswers(kv, () => ++commits % 3 === 0);
   const reachability = new Reachability(() => kv.get([""]));
@@ -191,7 +199,7 @@ export async function withFolder(test: (folder: string) => Promise<void>): Promi
 
 /** Runs a test with an empty Deno KV store. */
 export async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
+  const kv = await openRecords();
   try {
     await test(kv);
   } finally {

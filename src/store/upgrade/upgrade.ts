@@ -12,6 +12,7 @@ import { type Convert, FORMAT, formatIn, formatOf, setFormat } from "../engine/f
 import { keys } from "../engine/keys.ts";
 import { Operation, SharedCheck } from "../engine/operation.ts";
 import type { KvReader } from "../reads/read_queue.ts";
+import { checkedRecords } from "./checked_records.ts";
 import { projectSums } from "./project_sums.ts";
 
 /** A store during a step. */
@@ -42,7 +43,7 @@ export interface FormatStep {
 }
 
 /** All steps in their order. The last one leads to `FORMAT`. */
-export const FORMAT_STEPS: readonly FormatStep[] = [projectSums];
+export const FORMAT_STEPS: readonly FormatStep[] = [projectSums, checkedRecords];
 
 /** Another process has finished the step. */
 class Overtaken extends Error {}
@@ -85,8 +86,13 @@ async function run(
     if ((await db.reader.get(key)).versionstamp !== versionstamp) throw new Overtaken();
     return false;
   };
+  const convert = (reader: KvReader) => step.convert({ reader, commit, onNotice });
   try {
-    await step.convert({ reader: db.reader, commit, onNotice });
+    await convert(db.diskReader).catch((error: unknown) => {
+      // Deno KV lists nothing beside a value that it cannot decode. The other reader can, but takes more memory.
+      if (error instanceof Overtaken || db.reader === db.diskReader) throw error;
+      return convert(db.reader);
+    });
   } catch (error) {
     if (error instanceof Overtaken) return;
     throw error;

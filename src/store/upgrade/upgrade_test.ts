@@ -59,7 +59,7 @@ testOnAll(
     await db.commit(setFormat(new Operation(), 1));
     let entries = 0;
     const interrupted = copyStep(2, () => {
-      if (++entries === 2) throw new Error("interrupted");
+      if (++entries >= 2) throw new Error("interrupted");
     });
     const notices: string[] = [];
     const onNotice = (text: string) => void notices.push(text);

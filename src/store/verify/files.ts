@@ -20,7 +20,7 @@ import { setExpiry } from "../files/expiry.ts";
 import { type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
-const ADVICE = "restore it from a backup, or replace or delete it over the API";
+export const ADVICE = "restore it from a backup, or replace or delete it over the API";
 
 /** A file that was checked. */
 export interface FileCount {

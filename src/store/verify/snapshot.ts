@@ -14,7 +14,6 @@ import {
   prefixRange,
   versionstampOf,
 } from "../reads/kv_encoding.ts";
-import { V8Decoder } from "../reads/v8_decoder.ts";
 
 /** An entry of the store. */
 export interface SnapshotEntry<T = unknown> {
@@ -51,7 +50,6 @@ export class Snapshot implements Disposable {
   readonly #entries: StatementSync;
   readonly #sizes: StatementSync;
   readonly #nextKey: StatementSync;
-  readonly #decoder = new V8Decoder();
 
   private constructor(path: string, sqlite: DatabaseSync, lock: Disposable) {
     this.#path = path;
@@ -186,7 +184,7 @@ export class Snapshot implements Disposable {
 
   #entryOf<T>(row: KvRow, key: (string | number)[]): SnapshotEntry<T> | undefined {
     try {
-      const value = decodeValue(row.v, Number(row.v_encoding), this.#decoder) as T;
+      const value = decodeValue(key, row) as T;
       return { key, value, versionstamp: versionstampOf(row.version) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

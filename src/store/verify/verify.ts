@@ -3,7 +3,7 @@ import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import type { S3KeyRecord } from "../engine/records.ts";
 import { accountProblems } from "./accounts.ts";
 import { UsageCheck } from "./counters.ts";
-import { type FileCount, fileProblems, type OnBytes } from "./files.ts";
+import { ADVICE, type FileCount, fileProblems, type OnBytes } from "./files.ts";
 import { grantProblems } from "./grants.ts";
 import { linkProblems } from "./links.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
@@ -213,8 +213,11 @@ function* withUnreadable(
     yield { kind: "entry", message };
   }
   for (const { key, reason } of snapshot.unreadable.values()) {
-    const message = `The entry ${identityOf(key)} cannot be read: ${reason}; restore a backup`;
-    yield { kind: "entry", message };
+    const isFile = key[0] === "file";
+    const message = `The entry ${identityOf(key)} cannot be read: ${reason}; ` +
+      (isFile ? ADVICE : "restore a backup");
+    const [, project = "", drive = "", name = ""] = key.map(String);
+    yield { kind: "entry", message, ...(isFile && { project, drive, name }) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { assert } from "@std/assert";
 import { PROJECT_ID } from "../../support/server.ts";
+import { openRecords } from "./records.ts";
 
 export type Edit = (kv: Deno.Kv) => Promise<void>;
 
@@ -10,7 +11,7 @@ export type Damage = (bytes: Bytes) => Bytes | undefined;
 
 /** Changes entries of the store in a data folder without the server. */
 export async function editStore(data: string, edit: Edit): Promise<void> {
-  using kv = await Deno.openKv(`${data}/kvdrive.db`);
+  using kv = await openRecords(data);
   await edit(kv);
 }
 
@@ -149,7 +150,7 @@ export class StoppedStore implements Disposable {
   private constructor(private readonly kv: Deno.Kv, private readonly drive: string) {}
 
   static async open(data: string, drive: string): Promise<StoppedStore> {
-    return new StoppedStore(await Deno.openKv(`${data}/kvdrive.db`), drive);
+    return new StoppedStore(await openRecords(data), drive);
   }
 
   /** Damages a chunk of a file. A negative index counts from the last chunk. */

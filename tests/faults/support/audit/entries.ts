@@ -1,4 +1,4 @@
-import { join } from "@std/path/join";
+import { openRecords } from "../records.ts";
 
 /** An entry of the store. A binary value is replaced by its length. */
 export interface Entry {
@@ -43,7 +43,7 @@ export function versionOf({ key }: Entry): string {
 
 /** Reads all entries of the store in a data folder. No server may have it open. */
 export async function readEntries(data: string): Promise<Entries> {
-  using kv = await Deno.openKv(join(data, "kvdrive.db"));
+  using kv = await openRecords(data);
   const entries = new Map() as Entries;
   for await (const { key, value } of kv.list({ prefix: [] }, { batchSize: 100 })) {
     const kind = String(key[0]);
