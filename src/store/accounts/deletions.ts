@@ -42,7 +42,6 @@ export const DELETION_INTERVAL = 2000;
 
 type Marker = Deno.KvEntry<DeletionMarker>;
 
-/** A deletion and how many of its batches are done. */
 interface RunningDeletion {
   key: Deno.KvKey;
   batches: number;
@@ -59,10 +58,10 @@ export class Deletions {
   /** How many deletions this process has begun. */
   #started = 0;
 
-  /** @param onDeleted Called when all entries of a deletion are gone, before the name is free again. */
   constructor(
     private readonly db: Database,
     private readonly projects: ProjectCache,
+    /** Called when all entries of a deletion are gone, before the name is free again. */
     private readonly onDeleted: () => void,
   ) {}
 
@@ -262,10 +261,10 @@ async function* driveSteps(
   if (discount !== undefined) yield discount;
   else yield* deleteAll(list, all("usage"));
   for await (const entry of list<FileRecord>({ prefix: all("file") })) {
-    const { key, value } = entry;
-    const step = recordStep(entry, value);
+    const [, , drive = "", name = ""] = entry.key.map(String);
+    const step = recordStep(entry, entry.value);
     // The bytes become garbage, so downloads that have started are completed.
-    discardVersion(step, { project, drive: String(key[2]), name: String(key[3]) }, value);
+    discardVersion(step, { project, drive, name }, entry.value);
     yield step;
   }
   for await (const entry of list<TrashRecord>({ prefix: all("trash") })) {
@@ -280,8 +279,7 @@ async function* driveSteps(
   for (const kind of ["file", "trash", "upload", "completed_upload"] as const) {
     yield* deleteAll(list, all(kind), isUnreadable);
   }
-  yield* deleteAll(list, all("folder"));
-  yield* deleteAll(list, all("parts_revision"));
+  for (const kind of ["folder", "parts_revision"] as const) yield* deleteAll(list, all(kind));
   yield* linkSteps(list, project, ...drive);
 }
 
@@ -394,9 +392,9 @@ async function* grantSteps(list: List, project: string): AsyncGenerator<Operatio
 async function* deleteAll(
   list: List,
   prefix: Deno.KvKey,
-  isDeleted: typeof isUnreadable = () => true,
+  isDeleted = (_: Deno.KvEntry<unknown>) => true,
 ): AsyncGenerator<Operation> {
-  for await (const entry of list<unknown>({ prefix }, { unreadable: true })) {
+  for await (const entry of list({ prefix }, { unreadable: true })) {
     if (isDeleted(entry)) yield new Operation().delete(entry.key);
   }
 }
