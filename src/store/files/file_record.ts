@@ -11,6 +11,7 @@ import {
   fileText,
   type ObjectChecksum,
   type ObjectMetadata,
+  type Place,
 } from "../engine/records.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
