@@ -2,7 +2,7 @@
  * How records are stored: JSON in UTF-8 after its CRC-32, so that a flipped bit is found also when the record still reads
  * like one. Counters and bytes of files are stored as they are; bytes have checksums of their own.
  *
- * An entry whose value cannot be read has the value `null` and a versionstamp. Whoever decides on it takes the entry for
+ * An entry whose value cannot be read has the value `null` and a versionstamp. Writers take it for
  * absent, replaces it under the check of its versionstamp, or deletes it. Lists leave it out.
  *
  * @module

@@ -3,7 +3,7 @@ import { Operation } from "../engine/operation.ts";
 import { isRecordKind } from "../reads/record_codec.ts";
 import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { KINDS } from "../verify/verify.ts";
-import type { Conversion, FormatStep } from "./upgrade.ts";
+import type { Conversion, FormatStep } from "./format_step.ts";
 
 /** Kinds of entries that expire by themselves, and would not any more if they were written again. */
 const EXPIRING = new Set(["commit", "recounted"]);
@@ -47,7 +47,7 @@ export const checkedRecords: FormatStep = {
   },
 };
 
-/** Writes a record again unless it has changed since: then whoever changed it wrote it with its checksum. */
+/** Writes a record again unless it has changed since: every change writes the checksum. */
 async function convertEntry({ commit }: Conversion, entry: Entry): Promise<void> {
   const { key, value, versionstamp } = entry;
   await commit(new Operation().check(key, versionstamp).set(key, value));

@@ -8,10 +8,7 @@ import { keys, prefixes, type UsageCounter } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { FileRecord, TrashRecord } from "../engine/records.ts";
 import { countedBytes, countOf, PROJECT_COUNTERS } from "../quotas/usage.ts";
-import type { Conversion, FormatStep } from "./upgrade.ts";
-
-/** Operations that are committed at the same time. */
-const BATCH = 100;
+import { commitAll, type Conversion, type FormatStep } from "./format_step.ts";
 
 /** The kinds of entries that format 2 does not have. */
 const DROPPED = ["quota", "open_upload"];
@@ -85,17 +82,4 @@ async function* dropped({ reader }: Conversion): AsyncGenerator<Operation> {
 /** An operation deletes before it adds. */
 function setCounter(key: Deno.KvKey, value: number): Operation {
   return new Operation().delete(key).sum(key, value);
-}
-
-async function commitAll(
-  { commit }: Conversion,
-  operations: AsyncIterable<Operation>,
-): Promise<void> {
-  let batch: Operation[] = [];
-  for await (const operation of operations) {
-    if (batch.push(operation) < BATCH) continue;
-    await Promise.all(batch.map(commit));
-    batch = [];
-  }
-  await Promise.all(batch.map(commit));
 }

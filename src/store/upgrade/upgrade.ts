@@ -11,36 +11,10 @@ import type { Database } from "../engine/database.ts";
 import { type Convert, FORMAT, formatIn, formatOf, setFormat } from "../engine/format.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation, SharedCheck } from "../engine/operation.ts";
-import type { KvReader } from "../reads/read_queue.ts";
 import { checkedRecords } from "./checked_records.ts";
+import type { KvReader } from "../reads/read_queue.ts";
+import type { FormatStep } from "./format_step.ts";
 import { projectSums } from "./project_sums.ts";
-
-/** A store during a step. */
-export interface Conversion {
-  reader: KvReader;
-  /**
-   * Commits a change. Changes of the same turn share commits, so a batch is a `Promise.all` of small operations.
-   *
-   * @returns `false` if a check of the operation fails.
-   * @throws {Overtaken} once another process has finished the step.
-   */
-  commit(operation: Operation): Promise<boolean>;
-  /** Receives the progress, as a sentence. */
-  onNotice(text: string): void;
-}
-
-/** The change from one format to the next. */
-export interface FormatStep {
-  from: number;
-  to: number;
-  /** What it does, as the end of a sentence. */
-  description: string;
-  /**
-   * Changes the entries. It may be interrupted anywhere and run again from its beginning, so it leaves what it has
-   * changed already.
-   */
-  convert(conversion: Conversion): Promise<void>;
-}
 
 /** All steps in their order. The last one leads to `FORMAT`. */
 export const FORMAT_STEPS: readonly FormatStep[] = [projectSums, checkedRecords];
