@@ -3,7 +3,7 @@
  * like one. Counters and bytes of files are stored as they are; bytes have checksums of their own.
  *
  * An entry whose value cannot be read has the value `null` and a versionstamp. Writers take it for
- * absent, replaces it under the check of its versionstamp, or deletes it. Lists leave it out.
+ * absent, replace it under the check of its versionstamp, or delete it. Lists leave it out.
  *
  * @module
  */

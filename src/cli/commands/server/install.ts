@@ -92,12 +92,19 @@ async function reachWarning({ build, user }: UnitSettings): Promise<string | und
 const READ = 4;
 const ENTER = 1;
 
-/** Returns the file, or the folder on its path, that an account has no right to. */
+/** Returns the file, or the folder on its path, that an account has no right to; `undefined` also if that is unknown. */
 async function closedPart(
   path: string,
   { uid, gid }: { uid: number; gid: number },
 ): Promise<string | undefined> {
-  const real = await Deno.realPath(path);
+  let real: string;
+  try {
+    real = await Deno.realPath(path);
+  } catch (error) {
+    // Below /dev and /proc the runtime looks with all permissions only.
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
   for (let part = real;; part = dirname(part)) {
     const info = await Deno.stat(part);
     const shift = info.uid === uid ? 6 : info.gid === gid ? 3 : 0;
