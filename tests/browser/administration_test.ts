@@ -183,7 +183,10 @@ test("The settings change the trash, the limit and the domain, and delete a driv
   await section("Trash").getByRole("textbox").fill("400");
   await page.getByText("Enter a whole number from 0 to 365").waitFor();
   await save("Trash", "Days to keep deleted files", "14");
-  await save("Limit of space", "Limit", "2 GB");
+  const space = section("Limits").getByRole("textbox", { name: "Limit of space" });
+  await space.fill("2 GB");
+  await space.press("Enter");
+  await page.getByText("Saved").first().waitFor();
   fixture.observer.allow(/status of 400/);
   const domain = section("Domain for applications").getByRole("textbox", { name: "Domain" });
   await domain.fill("localhost");

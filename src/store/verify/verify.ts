@@ -161,7 +161,14 @@ export async function verifyBackup(
  * @throws {Error} if a newer version made it.
  */
 function requireReadable(snapshot: Snapshot): number {
-  const format = formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
+  const read = () => formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
+  let format: number;
+  try {
+    format = read();
+  } catch {
+    // A page that could not be read once may be readable: damage is reported by the checks that follow.
+    format = read();
+  }
   if (format > FORMAT) throw new Error(formatProblem(format));
   return format;
 }
