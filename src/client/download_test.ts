@@ -30,7 +30,7 @@ function endless(onPiece: () => void): { drives: RemoteDrives; isStopped: () => 
   return { drives, isStopped: () => isStopped };
 }
 
-Deno.test("A download stops at the announced length, whatever the server sends", async () => {
+Deno.test("A download stops at the announced length, also if the server sends more", async () => {
   const folder = await Deno.makeTempDir();
   try {
     let pieces = 0;

@@ -127,7 +127,7 @@ export class Backup {
 }
 
 /**
- * Checks that a backup under this name destroys nothing, whatever links are on its path.
+ * Checks that a backup under this name destroys nothing, also through links on its path.
  *
  * @throws {CannotBackUp} if it would replace the store, a file of its folder, or without `overwrites` any other; if it is
  * no regular file; or if SQLite has files beside it, whose content would become part of the backup.

@@ -2,7 +2,7 @@
  * The format of a store: a number that grows with every change after which older versions of kvdrive would misread it.
  *
  * Every opener compares the number of the store with `FORMAT`. A server converts an older store (`store/upgrade/`);
- * whatever else writes refuses it. What only reads (`verify`, `backup`, `restore`) checks the bytes of files in it,
+ * other writers refuse it. What only reads (`verify`, `backup`, `restore`) checks the bytes of files in it,
  * which are the same in every format, and leaves it as it is. A newer store is refused by all of them.
  *
  * @module
