@@ -72,16 +72,17 @@ export class Copies {
   }
 
   /**
-   * Copies or moves a file. Source and target differ, unless a copy replaces the description of a file in place, which
-   * makes a new version.
+   * Copies or moves a file. A copy may replace the description of a file in place, which makes a new version.
    *
+   * @throws {RangeError} if source and target are the same otherwise.
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the target's drive is being deleted.
    * @throws {QuotaExceeded} if the project would have too many bytes or files.
    */
   async run(kind: CopyKind, request: CopyRequest): Promise<CopyOutcome> {
     const { from, to, overwrite, condition, targetCondition = () => true, replace } = request;
-    if (replace !== undefined && placeId(from) === placeId(to)) {
+    if (placeId(from) === placeId(to)) {
+      if (replace === undefined) throw new RangeError("A file cannot be copied or moved onto itself");
       const both: WriteCondition = (current) => condition(current) && targetCondition(current);
       const parts = { db: this.#db, projects: this.#projects, quotas: this.#quotas };
       return await changeFile(parts, to, { replace }, both);
