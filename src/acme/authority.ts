@@ -51,17 +51,15 @@ interface ClientParts {
 
 /** An authority that speaks ACME (RFC 8555). Account and keys are in the folder; orders are made one at a time. */
 export class Authority implements Disposable {
-  readonly #options: AuthorityOptions;
   readonly #http: AuthorityHttp;
   #client: (Client & ClientParts) | undefined;
 
-  constructor(options: AuthorityOptions) {
-    this.#options = options;
+  constructor(private readonly options: AuthorityOptions) {
     this.#http = new AuthorityHttp(options);
   }
 
   get directory(): string {
-    return this.#options.directory;
+    return this.options.directory;
   }
 
   /**
@@ -124,7 +122,7 @@ export class Authority implements Disposable {
   /** Returns a client with an account at the authority. The key is stored before it is used. */
   async #signIn(library: AcmeLibrary): Promise<Client> {
     if (this.#client !== undefined) return this.#client;
-    const { directory, email, folder } = this.#options;
+    const { directory, email, folder } = this.options;
     const stored = await folder.account();
     const known = stored?.directory === directory ? stored : undefined;
     const key = known?.key ?? String(await library.crypto.createPrivateEcdsaKey());
@@ -145,7 +143,7 @@ export class Authority implements Disposable {
     accountKey: string,
     accountUrl: string | undefined,
   ): Client & ClientParts {
-    const { directory } = this.#options;
+    const { directory } = this.options;
     const client = new library.Client({
       directoryUrl: directory,
       accountKey,
@@ -174,7 +172,7 @@ export class Authority implements Disposable {
 
   /** The next attempt makes another account. */
   async #forgetAccount(): Promise<void> {
-    const { folder } = this.#options;
+    const { folder } = this.options;
     this.#client = undefined;
     const account = await folder.account();
     if (account !== undefined) await folder.saveAccount({ ...account, url: undefined });
@@ -186,7 +184,7 @@ export class Authority implements Disposable {
     if (challenge === undefined) {
       throw new AcmeError(`the authority does not offer ${CHALLENGE_TYPE}`);
     }
-    const { challenges } = this.#options;
+    const { challenges } = this.options;
     challenges.set(challenge.token, await client.getChallengeKeyAuthorization(challenge));
     try {
       await client.completeChallenge(challenge);

@@ -54,7 +54,6 @@ export interface KeeperOptions {
  * and selects one for each connection. One order is made at a time, also among several processes with one data folder.
  */
 export class CertificateKeeper implements CertificateSource {
-  readonly #options: KeeperOptions;
   readonly #entries = new Map<string, CertificateEntry>();
   /** Handshakes that wait for the first certificate of a host name. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
@@ -66,14 +65,13 @@ export class CertificateKeeper implements CertificateSource {
   #running: Promise<void> | undefined;
   readonly #stopped = new AbortController();
 
-  constructor(options: KeeperOptions) {
-    this.#options = options;
+  constructor(private readonly options: KeeperOptions) {
     for (const name of options.names) this.#entries.set(name, new CertificateEntry(name, true));
   }
 
   /** Reads the stored certificates. @throws if the folder cannot be used. */
   async load(): Promise<void> {
-    const { folder, onError } = this.#options;
+    const { folder, onError } = this.options;
     await folder.prepare();
     const { damaged } = await this.#reload();
     for (const file of damaged) {
@@ -91,7 +89,7 @@ export class CertificateKeeper implements CertificateSource {
   /** Stops, and gives up an order that is being made: its result is not stored. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    this.#options.authority[Symbol.dispose]();
+    this.options.authority[Symbol.dispose]();
     for (const { resolve } of this.#waiting.values()) resolve();
     await this.#running;
   }
@@ -99,7 +97,7 @@ export class CertificateKeeper implements CertificateSource {
   select(
     serverName: string | undefined,
   ): TlsCertificate | undefined | Promise<TlsCertificate | undefined> {
-    const entry = this.#entries.get(serverName ?? this.#options.names[0] ?? "");
+    const entry = this.#entries.get(serverName ?? this.options.names[0] ?? "");
     if (entry?.certificate !== undefined) return entry.certificate.tls;
     return entry?.isConfigured || serverName === undefined
       ? undefined
@@ -112,23 +110,23 @@ export class CertificateKeeper implements CertificateSource {
 
   /** Returns whether a host name is one of the server or of an application. */
   async knows(name: string): Promise<boolean> {
-    return this.#entries.get(name)?.isConfigured || await this.#options.isAppHost(name);
+    return this.#entries.get(name)?.isConfigured || await this.options.isAppHost(name);
   }
 
   status(): CertificateStatus[] {
-    const { directory } = this.#options.authority;
+    const { directory } = this.options.authority;
     return [...this.#entries.values()].map((entry) => entry.status(directory));
   }
 
   /** Waits for the first certificate of an application's host name. */
   async #selectFirst(name: string): Promise<TlsCertificate | undefined> {
-    if (!await this.#options.isAppHost(name)) return undefined;
+    if (!await this.options.isAppHost(name)) return undefined;
     let entry = this.#entries.get(name);
     if (entry === undefined) {
       if (!this.#mayOrderFirst()) return undefined;
       this.#entries.set(name, entry = new CertificateEntry(name, false));
     }
-    if (!entry.isDue(this.#options.authority.directory) || this.#stopped.signal.aborted) {
+    if (!entry.isDue(this.options.authority.directory) || this.#stopped.signal.aborted) {
       return undefined;
     }
     const waiting = this.#waiting.get(name) ?? Promise.withResolvers<void>();
@@ -156,7 +154,7 @@ export class CertificateKeeper implements CertificateSource {
   async #requireDomainRoom(name: string): Promise<void> {
     // Other processes may have obtained some.
     await this.#reload();
-    const { registeredDomain } = this.#options;
+    const { registeredDomain } = this.options;
     const domain = registeredDomain(name);
     const oldest = Date.now() - DOMAIN_PERIOD;
     const recent = [...this.#entries.values()]
@@ -179,8 +177,8 @@ export class CertificateKeeper implements CertificateSource {
         await this.#work();
       } catch (error) {
         if (signal.aborted) return;
-        const { path } = this.#options.folder;
-        this.#options.onError(
+        const { path } = this.options.folder;
+        this.options.onError(
           new AcmeError(`Cannot look after the certificates in ${path}: ${failureReason(error)}`),
         );
         await delay(ERROR_PAUSE, { signal }).catch(() => {});
@@ -193,16 +191,16 @@ export class CertificateKeeper implements CertificateSource {
     const now = performance.now();
     if (now >= this.#reloadAt) {
       this.#reloadAt = now + RELOAD_INTERVAL;
-      if (await this.#options.folder.revision() !== this.#revision) await this.#reload();
+      if (await this.options.folder.revision() !== this.#revision) await this.#reload();
     }
     await this.#saveAgain();
-    const { directory } = this.#options.authority;
+    const { directory } = this.options.authority;
     const due = [...this.#entries.values()].filter((entry) => entry.isDue(directory))
       // Handshakes wait for some of them; the names of the server come before those of applications.
       .sort((a, b) => this.#rank(b) - this.#rank(a));
     for (const entry of due) {
       if (this.#stopped.signal.aborted) return;
-      if (entry.isConfigured || await this.#options.isAppHost(entry.name)) {
+      if (entry.isConfigured || await this.options.isAppHost(entry.name)) {
         await this.#attempt(entry);
       } else await this.#retire(entry);
     }
@@ -218,7 +216,7 @@ export class CertificateKeeper implements CertificateSource {
   }
 
   async #reload(): Promise<{ damaged: string[] }> {
-    const { folder } = this.#options;
+    const { folder } = this.options;
     this.#revision = await folder.revision();
     const [{ certificates, damaged }, pauses] = await Promise.all([folder.load(), folder.pauses()]);
     for (const certificate of certificates) {
@@ -236,7 +234,7 @@ export class CertificateKeeper implements CertificateSource {
 
   /** Makes one attempt, unless another process makes one or has just made it. */
   async #attempt(entry: CertificateEntry): Promise<void> {
-    const { folder, authority } = this.#options;
+    const { folder, authority } = this.options;
     using lock = await this.#lock();
     if (lock === undefined) return;
     try {
@@ -261,14 +259,14 @@ export class CertificateKeeper implements CertificateSource {
   /** Without a lock, as on a full disk, the process works alone: its certificate may be about to expire. */
   async #lock(): Promise<Disposable | undefined> {
     try {
-      return await this.#options.folder.lock();
+      return await this.options.folder.lock();
     } catch {
       return { [Symbol.dispose]: () => {} };
     }
   }
 
   async #take(entry: CertificateEntry, issued: StoredCertificate): Promise<void> {
-    const { authority, onNotice } = this.#options;
+    const { authority, onNotice } = this.options;
     entry.adopt(issued);
     entry.isUnsaved = true;
     await this.#save(entry, issued);
@@ -288,11 +286,11 @@ export class CertificateKeeper implements CertificateSource {
 
   async #save(entry: CertificateEntry, certificate: StoredCertificate): Promise<void> {
     try {
-      await this.#options.folder.save(certificate);
+      await this.options.folder.save(certificate);
       entry.isUnsaved = false;
     } catch (error) {
       this.#saveAt = performance.now() + SAVE_INTERVAL;
-      this.#options.onError(
+      this.options.onError(
         new AcmeError(
           `Cannot store the certificate of ${entry.name}, which is in use: ${
             failureReason(error)
@@ -321,14 +319,14 @@ export class CertificateKeeper implements CertificateSource {
     const next = `Next attempt in ${Math.ceil(wait / SECOND)} s, at ${
       isoSeconds(Date.now() + wait)
     }`;
-    this.#options.onError(
+    this.options.onError(
       new AcmeError(`Cannot obtain a certificate for ${entry.name}: ${reason}. ${next}`),
     );
   }
 
   /** Stores that no attempt is made for some time, so that a restart does not make one either. */
   async #pause(entry: CertificateEntry, time: number): Promise<void> {
-    const { folder } = this.#options;
+    const { folder } = this.options;
     entry.pausedUntil = Date.now() + time;
     try {
       const pauses = Object.entries(await folder.pauses()).filter(([, until]) =>
@@ -336,7 +334,7 @@ export class CertificateKeeper implements CertificateSource {
       );
       await folder.savePauses({ ...Object.fromEntries(pauses), [entry.name]: entry.pausedUntil });
     } catch (error) {
-      this.#options.onError(
+      this.options.onError(
         new AcmeError(`Cannot write to ${folder.path}: ${failureReason(error)}`),
       );
     }
@@ -348,7 +346,7 @@ export class CertificateKeeper implements CertificateSource {
     this.#entries.delete(entry.name);
     this.#waiting.get(entry.name)?.resolve();
     this.#waiting.delete(entry.name);
-    await this.#options.folder.remove(entry.name);
+    await this.options.folder.remove(entry.name);
   }
 
   /**
@@ -358,7 +356,7 @@ export class CertificateKeeper implements CertificateSource {
    * @returns `false` if the authority cannot be asked.
    */
   async #askForWindow(entry: CertificateEntry): Promise<boolean> {
-    const { authority } = this.#options;
+    const { authority } = this.options;
     const { certificate } = entry;
     if (certificate?.directory !== authority.directory) return true;
     if (performance.now() < entry.askAt) return true;

@@ -70,27 +70,23 @@ export class Connection implements Disposable {
   readonly retrier: Retrier;
   readonly limiter: RateLimiter | undefined;
   readonly #address: string;
-  readonly #credentials: Credentials;
   readonly #project: string | undefined;
   readonly #client: Deno.HttpClient | undefined;
   readonly #onRequest: (request: RequestReport) => void;
-  readonly #local: LocalServer | undefined;
 
   /** @throws {ClientError} if the address is malformed. The message does not repeat what may be secret. */
   constructor(
-    { url, credentials, project, retrier, authorities, limiter, onRequest, local }:
-      ConnectionOptions,
+    private readonly deps: ConnectionOptions,
   ) {
+    const { url, credentials, project, retrier, authorities, limiter, onRequest } = deps;
     const address = parseAddress(url);
     this.origin = address.origin;
     this.retrier = retrier;
     this.limiter = limiter;
-    this.#credentials = credentials;
     this.#project = credentials.kind === "key" ? credentials.project : project;
     this.#address = `${address.origin}${address.pathname.replace(/\/+$/, "")}`;
     this.#client = authorities === undefined ? undefined : clientTrusting(authorities);
     this.#onRequest = onRequest ?? (() => {});
-    this.#local = local;
   }
 
   /** The project that paths are in. @throws {ClientError} if the administrator did not choose one. */
@@ -102,12 +98,12 @@ export class Connection implements Disposable {
   }
 
   get credentials(): Credentials {
-    return this.#credentials;
+    return this.deps.credentials;
   }
 
   /** Differs between any two servers or projects. */
   get identity(): string {
-    return this.#local === undefined ? this.#root : `${this.#local.place}\0${this.project}`;
+    return this.deps.local === undefined ? this.#root : `${this.deps.local.place}\0${this.project}`;
   }
 
   get #root(): string {
@@ -121,7 +117,7 @@ export class Connection implements Disposable {
 
   /** Encodes a segment of a path. @throws {ClientError} for "." and "..", which URLs cannot have as a segment. */
   segment(text: string): string {
-    if (this.#local === undefined && (text === "." || text === "..")) {
+    if (this.deps.local === undefined && (text === "." || text === "..")) {
       throw new ClientError(
         `The name "${text}" has no URL: use --data on the machine of the server`,
       );
@@ -209,7 +205,7 @@ export class Connection implements Disposable {
     const all = headersOf({
       ...headers,
       "Accept-Encoding": "identity",
-      ...credentialHeaders(this.#credentials),
+      ...credentialHeaders(this.deps.credentials),
     });
     const abort = new AbortController();
     let timer = setTimeout(() => abort.abort(), timeout);
@@ -228,7 +224,7 @@ export class Connection implements Disposable {
       });
     let answer: Response;
     try {
-      answer = await (this.#local?.fetch ?? fetch)(url, {
+      answer = await (this.deps.local?.fetch ?? fetch)(url, {
         method,
         headers: all,
         redirect: "manual",
@@ -294,7 +290,7 @@ export class Connection implements Disposable {
     if (sentence === "") return foreignRefusal(origin, status, waitIn(headers));
     // Retrying a wrong key is useless, and prolongs the wait of other clients of this network.
     if (status === 401 || (status === 429 && /wrong keys/.test(sentence))) {
-      const what = this.#credentials.kind === "key" ? "project key" : "administrator's token";
+      const what = this.deps.credentials.kind === "key" ? "project key" : "administrator's token";
       return new Refused(
         status,
         `${origin} does not accept the ${what} (${sentence}). Check KVDRIVE_KEY or the file of --key-file, or log in again with kvdrive login`,

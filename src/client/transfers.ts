@@ -39,14 +39,11 @@ export class TransferReport {
   leftOut = 0;
   readonly skipped: Remark[] = [];
   readonly failed: Remark[] = [];
-  readonly #events: TransferEvents;
 
-  constructor(events: TransferEvents = {}) {
-    this.#events = events;
-  }
+  constructor(private readonly events: TransferEvents = {}) {}
 
   begin(drive: string, name: string): void {
-    this.#events.onFile?.(drive, name);
+    this.events.onFile?.(drive, name);
   }
 
   /**
@@ -70,7 +67,7 @@ export class TransferReport {
   }
 
   progress(count: number): void {
-    this.#events.onBytes?.(count);
+    this.events.onBytes?.(count);
   }
 
   /** Counts a transferred file. */
@@ -107,7 +104,7 @@ export class TransferReport {
 
   #note(kind: "skipped" | "failed", list: Remark[], remark: Remark): void {
     list.push(remark);
-    this.#events.onRemark?.(kind, remark);
+    this.events.onRemark?.(kind, remark);
   }
 }
 

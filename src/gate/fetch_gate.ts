@@ -37,11 +37,9 @@ type FetchGateDeps = Omit<GateDeps, "hsts" | "appsIdleTimeout">;
  * applications", requests are forwarded by `fetch`, and connections cannot be upgraded.
  */
 export class FetchGate {
-  readonly #deps: FetchGateDeps;
   readonly #gate: AuthorizationContext;
 
-  constructor(deps: FetchGateDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: FetchGateDeps) {
     this.#gate = { ...deps, upstreams: new Upstreams(deps.upstreamRules) };
   }
 
@@ -50,7 +48,7 @@ export class FetchGate {
     // The platform terminates TLS.
     const peer = peerOf(info.remoteAddr as Deno.NetAddr, true);
     if (!await this.#isForApplication(headOf(request), peer)) return undefined;
-    const { observer } = this.#deps;
+    const { observer } = this.deps;
     const context = observer.begin(requestIdOf(request.headers), request.method);
     observer.route(context, "gate", "gate");
     context.received = Number(request.headers.get("content-length") ?? 0);
@@ -66,7 +64,7 @@ export class FetchGate {
 
   /** No application can have one of the server's own names. */
   async #isForApplication(head: RequestHead, peer: Peer): Promise<boolean> {
-    const { store: { apps }, hosts, trustedProxies } = this.#deps;
+    const { store: { apps }, hosts, trustedProxies } = this.deps;
     const hostname = hostnameOf(hostOf(head, peer, trustedProxies) ?? "");
     if (hosts.isOwn(hostname) || hosts.isGate(hostname)) return false;
     return await findByHost({ apps, hosts }, hostname) !== undefined;
@@ -78,7 +76,7 @@ export class FetchGate {
     } catch (error) {
       const httpError = toHttpError(error);
       if (httpError.status >= 500 && httpError.cause !== undefined) {
-        this.#deps.onError(httpError.cause, context.id);
+        this.deps.onError(httpError.cause, context.id);
       }
       return toResponse(errorResponse(httpError, headOf(request)), request, context);
     }
@@ -109,7 +107,7 @@ export class FetchGate {
     context: RequestContext,
   ): Promise<Response> {
     const { upstream: { address, authority, isSecure, hostname }, target } = authorized;
-    const { hosts, upstreamRules } = this.#deps;
+    const { hosts, upstreamRules } = this.deps;
     if (upstreamRules.problemOf(address) !== undefined || hosts.isOwn(hostnameOf(hostname))) {
       throw errors.upstreamForbidden();
     }
@@ -120,7 +118,7 @@ export class FetchGate {
     const timer = setTimeout(() => {
       isLate = true;
       abort();
-    }, this.#deps.appsTimeout);
+    }, this.deps.appsTimeout);
     try {
       const response = await fetch(`${isSecure ? "https" : "http"}://${authority}${target}`, {
         method: head.method,
@@ -142,13 +140,13 @@ export class FetchGate {
   /** Aborts a running response when its request is no longer authorized. Returns a function that stops the checks. */
   #keepAuthorized(authorized: AuthorizedRequest, aborting: AbortController): () => void {
     const reauthorize = () => {
-      isStillAuthorized(this.#deps.store, authorized)
+      isStillAuthorized(this.deps.store, authorized)
         // The earlier decision holds while the store is unavailable.
         .catch(() => true)
         .then((isAuthorized) => isAuthorized || aborting.abort());
     };
     const timer = setInterval(reauthorize, REAUTHORIZE_INTERVAL);
-    const unsubscribe = this.#deps.store.revocations.onChange(reauthorize);
+    const unsubscribe = this.deps.store.revocations.onChange(reauthorize);
     const stop = () => {
       clearInterval(timer);
       unsubscribe();

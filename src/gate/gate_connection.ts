@@ -30,16 +30,16 @@ interface CurrentRequest {
 
 /** A client's connection to the gate, which serves its requests one by one. */
 export class GateConnection {
-  readonly #gate: GateContext;
-  readonly #client: ClientConnection;
   readonly #peer: Peer;
   readonly #hashKey = keyHasher();
   #proxied: ProxiedRequest | undefined;
   #isBusy = false;
 
-  constructor(gate: GateContext, client: ClientConnection, isSecure: boolean) {
-    this.#gate = gate;
-    this.#client = client;
+  constructor(
+    private readonly gate: GateContext,
+    private readonly client: ClientConnection,
+    isSecure: boolean,
+  ) {
     this.#peer = peerOf(client.address, isSecure);
   }
 
@@ -55,12 +55,12 @@ export class GateConnection {
 
   /** Serves requests until the connection ends. Never throws. */
   async serve(): Promise<void> {
-    const { connection } = this.#client;
+    const { connection } = this.client;
     try {
-      while (!this.#gate.isDraining && await this.#serveOne());
-      if (!connection.isClosed) await this.#client.closeWrite();
+      while (!this.gate.isDraining && await this.#serveOne());
+      if (!connection.isClosed) await this.client.closeWrite();
     } catch (error) {
-      if (!(error instanceof ConnectionLost)) this.#gate.onError(error);
+      if (!(error instanceof ConnectionLost)) this.gate.onError(error);
     } finally {
       connection.close();
     }
@@ -73,7 +73,7 @@ export class GateConnection {
 
   /** Closes the connection. */
   close(): void {
-    this.#client.connection.close();
+    this.client.connection.close();
   }
 
   /** Returns whether another request may follow. */
@@ -87,18 +87,18 @@ export class GateConnection {
       return false;
     }
     if (head === undefined) return false;
-    this.#client.beginRequest();
+    this.client.beginRequest();
     this.#isBusy = true;
     const isReusable = await this.#observe(head);
     this.#isBusy = false;
-    this.#client.awaitRequest();
+    this.client.awaitRequest();
     return isReusable;
   }
 
   async #readHead(): Promise<RequestHead | undefined> {
-    const { reader } = this.#client.connection;
+    const { reader } = this.client.connection;
     if (reader.length === 0 && !await reader.fill()) return undefined;
-    this.#client.awaitHead();
+    this.client.awaitHead();
     const text = await readHead(reader);
     return text === undefined ? undefined : parseRequestHead(text);
   }
@@ -106,19 +106,19 @@ export class GateConnection {
   async #observe(head: RequestHead): Promise<boolean> {
     const context = this.#begin(gateRequestId(head.headers), head.method);
     try {
-      const body = bodyReader(this.#client.connection.reader, head.framing);
+      const body = bodyReader(this.client.connection.reader, head.framing);
       return await this.#respond({ head, body, context });
     } catch (error) {
       context.isAborted = true;
       throw error;
     } finally {
-      this.#gate.observer.end(context);
+      this.gate.observer.end(context);
     }
   }
 
   #begin(id: string, method: string): RequestContext {
-    const context = this.#gate.observer.begin(id, method);
-    this.#gate.observer.route(context, "gate", "gate");
+    const context = this.gate.observer.begin(id, method);
+    this.gate.observer.route(context, "gate", "gate");
     return context;
   }
 
@@ -127,11 +127,11 @@ export class GateConnection {
     try {
       const readBody = (limit: number) => this.#readBody(body, limit, context);
       const options = { readBody, context, hashKey: this.#hashKey };
-      const authorized = await authorizeRequest(this.#gate, head, this.#peer, options);
+      const authorized = await authorizeRequest(this.gate, head, this.#peer, options);
       if ("status" in authorized) return await this.#send(authorized, request);
-      this.#proxied = new ProxiedRequest(this.#gate, this.#client, { ...request, authorized });
+      this.#proxied = new ProxiedRequest(this.gate, this.client, { ...request, authorized });
       const isReusable = await this.#proxied.run();
-      if (!body.isDone) await this.#client.linger();
+      if (!body.isDone) await this.client.linger();
       return isReusable;
     } catch (error) {
       return await this.#fail(error, request);
@@ -145,14 +145,14 @@ export class GateConnection {
     const { head, context } = request;
     const proxied = this.#proxied;
     const isClientLost = proxied === undefined && error instanceof ConnectionLost;
-    if (isClientLost || this.#client.connection.isClosed || proxied?.hasResponded) {
+    if (isClientLost || this.client.connection.isClosed || proxied?.hasResponded) {
       context.isAborted = true;
       if (!(error instanceof ConnectionLost || error instanceof MalformedMessage)) throw error;
       return false;
     }
     const httpError = toGateError(error, proxied);
     if (httpError.status >= 500 && httpError.cause !== undefined) {
-      this.#gate.onError(httpError.cause, context.id);
+      this.gate.onError(httpError.cause, context.id);
     }
     return await this.#send(errorResponse(httpError, head), request);
   }
@@ -163,14 +163,14 @@ export class GateConnection {
     { head, body, context }: CurrentRequest,
   ): Promise<boolean> {
     const isReceived = isFullyReceived(body);
-    const closes = !isReceived || response.status === 408 || closesAfter(head, this.#gate);
+    const closes = !isReceived || response.status === 408 || closesAfter(head, this.gate);
     context.status = response.status;
     context.isForwarded = false;
-    const { hsts } = this.#gate;
+    const { hsts } = this.gate;
     const options = { method: head.method, id: context.id, closes, hsts };
-    await this.#client.write(serializeResponse(response, options));
+    await this.client.write(serializeResponse(response, options));
     if (head.method !== "HEAD") context.sent = Buffer.byteLength(response.body);
-    if (!isReceived) await this.#client.linger();
+    if (!isReceived) await this.client.linger();
     return !closes;
   }
 
@@ -180,28 +180,28 @@ export class GateConnection {
     const context = this.#begin(crypto.randomUUID(), "");
     context.status = response.status;
     try {
-      const { hsts } = this.#gate;
+      const { hsts } = this.gate;
       const options = { method: "", id: context.id, closes: true, hsts };
-      await this.#client.write(serializeResponse(response, options));
+      await this.client.write(serializeResponse(response, options));
       context.sent = Buffer.byteLength(response.body);
     } finally {
       context.isAborted = context.sent === 0;
-      this.#gate.observer.end(context);
+      this.gate.observer.end(context);
     }
-    await this.#client.linger();
+    await this.client.linger();
   }
 
   /** Reads a body as text within `SIGN_IN_TIMEOUT`. @throws {HttpError} if it is late or too long. */
   async #readBody(body: BodyReader, limit: number, context: RequestContext): Promise<string> {
     const late = Promise.withResolvers<never>();
     late.promise.catch(() => {});
-    this.#client.onLate = () => late.reject(errors.requestTimeout());
-    this.#client.expectBytes(SIGN_IN_TIMEOUT);
+    this.client.onLate = () => late.reject(errors.requestTimeout());
+    this.client.expectBytes(SIGN_IN_TIMEOUT);
     try {
       return await this.#readText(body, limit, context, late.promise);
     } finally {
-      this.#client.expectNothing();
-      this.#client.onLate = undefined;
+      this.client.expectNothing();
+      this.client.onLate = undefined;
     }
   }
 
@@ -220,7 +220,7 @@ export class GateConnection {
       if (size > limit) throw errors.fieldsTooLarge(limit);
       text += decoder.decode(piece, { stream: true });
       if (body.isDone) return text;
-      const hasMore = await Promise.race([this.#client.connection.reader.fill(), late]);
+      const hasMore = await Promise.race([this.client.connection.reader.fill(), late]);
       if (!hasMore) throw new ConnectionLost("The body is incomplete");
     }
   }

@@ -57,8 +57,6 @@ export class ProxiedRequest {
   bodyError: MalformedMessage | undefined;
   /** Whether part of the response was sent to the client. */
   hasResponded = false;
-  readonly #gate: GateContext;
-  readonly #client: ClientConnection;
   readonly #head: RequestHead;
   readonly #authorized: AuthorizedRequest;
   readonly #body: BodyReader;
@@ -78,8 +76,8 @@ export class ProxiedRequest {
   #isReauthorizing = false;
 
   constructor(
-    gate: GateContext,
-    client: ClientConnection,
+    private readonly gate: GateContext,
+    private readonly client: ClientConnection,
     request: {
       head: RequestHead;
       body: BodyReader;
@@ -87,8 +85,6 @@ export class ProxiedRequest {
       context: RequestContext;
     },
   ) {
-    this.#gate = gate;
-    this.#client = client;
     this.#head = request.head;
     this.#body = request.body;
     this.#authorized = request.authorized;
@@ -107,12 +103,12 @@ export class ProxiedRequest {
    */
   async run(): Promise<boolean> {
     const upgrades = isWebSocketRequest(this.#head);
-    this.#client.onClose = () => this.abort("client left");
+    this.client.onClose = () => this.abort("client left");
     try {
       const response = await this.#request(upgrades);
       this.#context.status = response.status;
       this.#context.isForwarded = true;
-      this.#client.limitSilence(this.#gate.appsIdleTimeout);
+      this.client.limitSilence(this.gate.appsIdleTimeout);
       if (response.status !== 101) return await this.#forwardResponse(response);
       if (!upgrades) throw new MalformedMessage("it changes the protocol without a request");
       if (!upgradesToWebSocket(response.headers)) {
@@ -122,7 +118,7 @@ export class ProxiedRequest {
       return false;
     } finally {
       this.#isFinished = true;
-      this.#client.onClose = undefined;
+      this.client.onClose = undefined;
       if (this.aborted === "client left" || this.aborted === "cut off") {
         this.#context.isAborted = true;
       }
@@ -134,7 +130,7 @@ export class ProxiedRequest {
   abort(reason: AbortReason): void {
     this.aborted ??= reason;
     const closesClient = reason === "client left" || reason === "cut off";
-    if (closesClient || this.#isFinished || this.#isUpgraded) this.#client.connection.close();
+    if (closesClient || this.#isFinished || this.#isUpgraded) this.client.connection.close();
     this.#connecting.abort();
     this.#upstream?.close();
   }
@@ -153,7 +149,7 @@ export class ProxiedRequest {
   reauthorize(): void {
     if (this.#isReauthorizing || this.#isFinished) return;
     this.#isReauthorizing = true;
-    isStillAuthorized(this.#gate.store, this.#authorized)
+    isStillAuthorized(this.gate.store, this.#authorized)
       // The earlier decision holds while the store is unavailable.
       .catch(() => true)
       .then((isAuthorized) => {
@@ -167,7 +163,7 @@ export class ProxiedRequest {
     const { upstream } = this.#authorized;
     const text = this.#serializeHead(upgrades);
     const isRepeatable = this.#body.isDone && REPEATABLE.has(this.#head.method);
-    const { clock, upstreams } = this.#gate;
+    const { clock, upstreams } = this.gate;
     const reused = upstreams.take(upstream, isRepeatable ? 0 : clock.now - FRESH_TIME);
     if (reused !== undefined) {
       try {
@@ -232,15 +228,15 @@ export class ProxiedRequest {
       // The application may respond without reading the whole request. If it failed, reading its response shows that.
       if (error instanceof ConnectionLost) return;
       if (error instanceof MalformedMessage) this.bodyError = error;
-      else this.#gate.onError(error, this.#context.id);
+      else this.gate.onError(error, this.#context.id);
       this.abort(error instanceof MalformedMessage ? "body malformed" : "cut off");
     }
   }
 
   async #sendBody(connection: Connection, chunked: boolean): Promise<void> {
-    const { reader } = this.#client.connection;
+    const { reader } = this.client.connection;
     if (expectsContinue(this.#head) && reader.length === 0 && !this.hasResponded) {
-      await this.#client.write(CONTINUE).catch(() => this.abort("client left"));
+      await this.client.write(CONTINUE).catch(() => this.abort("client left"));
     }
     while (!this.#body.isDone) {
       // The application may wait as long as the client does.
@@ -258,22 +254,22 @@ export class ProxiedRequest {
   }
 
   #expectBytes(): void {
-    this.#client.onLate = () => this.abort("client stalled");
-    this.#client.expectBytes(this.#gate.idleTimeout);
+    this.client.onLate = () => this.abort("client stalled");
+    this.client.expectBytes(this.gate.idleTimeout);
   }
 
   #expectNothing(): void {
-    this.#client.expectNothing();
-    this.#client.onLate = undefined;
+    this.client.expectNothing();
+    this.client.onLate = undefined;
   }
 
   #responseDeadline(): number {
-    return this.#hasResponse ? Infinity : this.#gate.clock.in(this.#gate.appsTimeout);
+    return this.#hasResponse ? Infinity : this.gate.clock.in(this.gate.appsTimeout);
   }
 
   /** Keeps reading from the client during the response, as only a read detects that it left. */
   #detectClientLoss(): void {
-    const { reader } = this.#client.connection;
+    const { reader } = this.client.connection;
     if (reader.isFull) return;
     reader.fill().then((hasMore) => {
       if (this.#isFinished || this.#isUpgraded) return;
@@ -288,8 +284,8 @@ export class ProxiedRequest {
     const upstream = this.#connectedUpstream();
     const body = bodyReader(upstream.reader, framing);
     const chunked = minor === 1 && framing.kind !== "length";
-    const closes = closesAfter(this.#head, this.#gate) || !this.#body.isDone;
-    const { hsts } = this.#gate;
+    const closes = closesAfter(this.#head, this.gate) || !this.#body.isDone;
+    const { hsts } = this.gate;
     const { id } = this.#context;
     const head = serializeResponseHead(response, { id, chunked, closes, hsts });
     await this.#forwardBody(upstream, body, head, chunked);
@@ -299,7 +295,7 @@ export class ProxiedRequest {
     const isDrained = framing.kind !== "close" && upstream.reader.length === 0;
     if (isClean && isDrained && isReusable(method, response)) {
       this.#upstream = undefined;
-      this.#gate.upstreams.release(this.#authorized.upstream, upstream, this.#gate.clock.now);
+      this.gate.upstreams.release(this.#authorized.upstream, upstream, this.gate.clock.now);
     }
     return isClean && !closes;
   }
@@ -315,7 +311,7 @@ export class ProxiedRequest {
       const piece = body.take();
       if (head !== "" || piece.length > 0 || body.isDone && chunked) {
         this.hasResponded = true;
-        await this.#client.send({ head, piece, chunked, isLast: body.isDone });
+        await this.client.send({ head, piece, chunked, isLast: body.isDone });
         this.#context.sent += piece.length;
         head = "";
       }
@@ -330,8 +326,8 @@ export class ProxiedRequest {
   async #upgrade(response: ResponseHead): Promise<void> {
     const upstream = this.#connectedUpstream();
     this.hasResponded = this.#isUpgraded = true;
-    if (this.#gate.isDraining) return this.abort("cut off");
-    const client = this.#client;
+    if (this.gate.isDraining) return this.abort("cut off");
+    const client = this.client;
     const context = this.#context;
     const head = serializeUpgrade(response, context.id);
     await client.send({ head, piece: NO_BYTES, chunked: false, isLast: false });
@@ -346,7 +342,7 @@ export class ProxiedRequest {
       }).then(() => client.connection.closeWrite()),
     ];
     await Promise.race(directions).finally(() =>
-      this.#deadline = this.#gate.clock.in(HALF_CLOSE_TIME)
+      this.#deadline = this.gate.clock.in(HALF_CLOSE_TIME)
     );
     await Promise.all(directions);
   }

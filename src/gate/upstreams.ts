@@ -51,13 +51,11 @@ interface IdleConnection {
 /** The connections to applications, kept for reuse. */
 export class Upstreams {
   readonly #known = new Map<string, Upstream>();
-  readonly #rules: UpstreamRules;
-  readonly #descriptors: Descriptors;
 
-  constructor(rules: UpstreamRules, descriptors: Descriptors = UNCOUNTED) {
-    this.#rules = rules;
-    this.#descriptors = descriptors;
-  }
+  constructor(
+    private readonly rules: UpstreamRules,
+    private readonly descriptors: Descriptors = UNCOUNTED,
+  ) {}
 
   /** Returns the upstream with an address such as `http://127.0.0.1:3000`. */
   get(address: string): Upstream {
@@ -102,14 +100,14 @@ export class Upstreams {
    * @throws {ConnectionLost} if the connection fails, or the signal is aborted.
    */
   async connect(upstream: Upstream, signal: AbortSignal): Promise<Connection> {
-    if (!this.#descriptors.makeSocketRoom("gate")) throw errors.serverFull();
-    this.#descriptors.addSocket("gate");
-    const onClose = () => this.#descriptors.removeSocket("gate");
-    const options = { rules: this.#rules, signal, onClose };
+    if (!this.descriptors.makeSocketRoom("gate")) throw errors.serverFull();
+    this.descriptors.addSocket("gate");
+    const onClose = () => this.descriptors.removeSocket("gate");
+    const options = { rules: this.rules, signal, onClose };
     try {
       return await connectTo(upstream, options);
     } catch (error) {
-      if (!isOutOfDescriptors((error as Error).cause) || !this.#descriptors.evict()) {
+      if (!isOutOfDescriptors((error as Error).cause) || !this.descriptors.evict()) {
         onClose();
         throw error;
       }

@@ -81,13 +81,7 @@ export interface RequestRecorder {
 
 /** Reports the start and the end of every request to the metrics and the log. */
 export class RequestObserver {
-  readonly #meter: RequestMeter;
-  readonly #log: RequestRecorder | undefined;
-
-  constructor(meter: RequestMeter, log?: RequestRecorder) {
-    this.#meter = meter;
-    this.#log = log;
-  }
+  constructor(private readonly meter: RequestMeter, private readonly log?: RequestRecorder) {}
 
   /** To be called when a request has arrived. */
   begin(id: string, method: string): RequestContext {
@@ -99,14 +93,14 @@ export class RequestObserver {
     context.route = route;
     context.kind = kind;
     context.isRunning = true;
-    this.#meter.begin(kind);
+    this.meter.begin(kind);
   }
 
   /** To be called when the request has ended. */
   end(context: RequestContext): void {
     const milliseconds = performance.now() - context.began;
-    this.#meter.end(context, milliseconds);
-    this.#log?.record(context, milliseconds);
+    this.meter.end(context, milliseconds);
+    this.log?.record(context, milliseconds);
   }
 }
 

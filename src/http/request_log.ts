@@ -11,13 +11,11 @@ const PROBES = new Set(["/healthz", "/readyz"]);
  * that a terminal or a parser would interpret.
  */
 export class RequestLog implements RequestRecorder {
-  readonly #write: (line: string) => void;
   readonly #format: (context: RequestContext, time: string, milliseconds: string) => string;
   #second = -1;
   #timeOfSecond = "";
 
-  constructor(format: LogFormat, write: (line: string) => void) {
-    this.#write = write;
+  constructor(format: LogFormat, private readonly write: (line: string) => void) {
     this.#format = format === "json" ? jsonLine : textLine;
   }
 
@@ -26,7 +24,7 @@ export class RequestLog implements RequestRecorder {
     if (context.status === 200 && PROBES.has(context.route)) return;
     // Rounded to microseconds.
     const took = String(Math.round(milliseconds * 1000) / 1000);
-    this.#write(this.#format(context, this.#timeOf(Date.now()), took));
+    this.write(this.#format(context, this.#timeOf(Date.now()), took));
   }
 
   /** The time as `2026-01-31T12:00:00.000Z`. Everything but the milliseconds is cached for the second. */

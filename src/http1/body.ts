@@ -107,11 +107,9 @@ export function isFullyReceived(body: BodyReader): boolean {
 const EMPTY_BODY: BodyReader = { take: () => NO_BYTES, isDone: true, end: () => true };
 
 class BodyOfLength implements BodyReader {
-  readonly #reader: ByteReader;
   #remaining: number;
 
-  constructor(reader: ByteReader, length: number) {
-    this.#reader = reader;
+  constructor(private readonly reader: ByteReader, length: number) {
     this.#remaining = length;
   }
 
@@ -120,7 +118,7 @@ class BodyOfLength implements BodyReader {
   }
 
   take(): Uint8Array {
-    const bytes = this.#reader.take(this.#remaining);
+    const bytes = this.reader.take(this.#remaining);
     this.#remaining -= bytes.length;
     return bytes;
   }
@@ -131,20 +129,17 @@ class BodyOfLength implements BodyReader {
 }
 
 class BodyUntilClose implements BodyReader {
-  readonly #reader: ByteReader;
   isDone = false;
 
-  constructor(reader: ByteReader) {
-    this.#reader = reader;
-  }
+  constructor(private readonly reader: ByteReader) {}
 
   take(): Uint8Array {
-    return this.#reader.take(Infinity);
+    return this.reader.take(Infinity);
   }
 
   end(): boolean {
     this.isDone = true;
-    return !this.#reader.isBroken;
+    return !this.reader.isBroken;
   }
 }
 
@@ -159,7 +154,6 @@ const TRAILER = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** A body in the chunked transfer coding (RFC 9112, 7.1), parsed strictly. Extensions and trailers are dropped. */
 export class ChunkedBody implements BodyReader {
-  readonly #reader: ByteReader;
   #state: "size" | "data" | "data end" | "trailers" | "done" | "malformed" = "size";
   /** Missing bytes of the current chunk. */
   #remaining = 0;
@@ -169,23 +163,21 @@ export class ChunkedBody implements BodyReader {
   #from = 0;
   #to = 0;
 
-  constructor(reader: ByteReader) {
-    this.#reader = reader;
-  }
+  constructor(private readonly reader: ByteReader) {}
 
   get isDone(): boolean {
     return this.#state === "done";
   }
 
   take(): Uint8Array {
-    this.#from = this.#to = this.#reader.start;
+    this.#from = this.#to = this.reader.start;
     try {
       while (this.#step());
     } catch (error) {
       this.#state = "malformed";
       throw error;
     }
-    return this.#reader.view(this.#from, this.#to);
+    return this.reader.view(this.#from, this.#to);
   }
 
   end(): boolean {
@@ -227,7 +219,7 @@ export class ChunkedBody implements BodyReader {
   }
 
   #takeData(): boolean {
-    const reader = this.#reader;
+    const reader = this.reader;
     const { buffer, start } = reader;
     const count = Math.min(this.#remaining, reader.length);
     if (count === 0) return false;
@@ -242,13 +234,13 @@ export class ChunkedBody implements BodyReader {
 
   /** Consumes a line and returns it without its line end, or `undefined` if it has not arrived completely. */
   #takeLine(): string | undefined {
-    const { buffer, start, end } = this.#reader;
+    const { buffer, start, end } = this.reader;
     const limit = Math.min(end, start + MAX_CHUNK_LINE);
     for (let at = start; at < limit; at++) {
       if (buffer[at] !== LF) continue;
       if (at === start || buffer[at - 1] !== CR) throw invalidLine();
-      this.#reader.skipTo(at + 1);
-      return this.#reader.text(start, at - 1);
+      this.reader.skipTo(at + 1);
+      return this.reader.text(start, at - 1);
     }
     if (end - start >= MAX_CHUNK_LINE) throw invalidLine();
     return undefined;

@@ -53,15 +53,14 @@ export class Connection {
   written = 0;
   /** Whether a write is waiting for the peer. */
   isWriting = false;
-  readonly #transport: Transport;
-  readonly #onClose: () => void;
   #out: Buffer | undefined;
   #isClosed = false;
 
   /** @param onClose Called once, when this side closes the connection. */
-  constructor(transport: Transport, onClose: () => void = () => {}) {
-    this.#transport = transport;
-    this.#onClose = onClose;
+  constructor(
+    private readonly transport: Transport,
+    private readonly onClose: () => void = () => {},
+  ) {
     this.reader = new ByteReader(transport);
   }
 
@@ -84,7 +83,7 @@ export class Connection {
       let sent = 0;
       while (sent < bytes.length) {
         const rest = sent === 0 ? bytes : bytes.subarray(sent);
-        const count = await this.#transport.write(rest);
+        const count = await this.transport.write(rest);
         sent += count;
         this.written += count;
       }
@@ -103,7 +102,7 @@ export class Connection {
   /** Closes the sending direction. */
   async closeWrite(): Promise<void> {
     try {
-      await this.#transport.closeWrite();
+      await this.transport.closeWrite();
     } catch {
       // The connection is already closed.
     }
@@ -113,14 +112,14 @@ export class Connection {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    closeQuietly(this.#transport);
-    this.#onClose();
+    closeQuietly(this.transport);
+    this.onClose();
   }
 
   /** Closes the connection at once, without flushing written bytes. */
   abort(): void {
     this.close();
-    this.#transport.abort?.();
+    this.transport.abort?.();
   }
 
   async #sendApart(head: string, piece: Uint8Array): Promise<void> {
@@ -154,7 +153,6 @@ export class Connection {
  * progress; it may start before its bytes are needed. Views stay valid until the next call of `fill`.
  */
 export class ByteReader {
-  readonly #source: ByteSource;
   #buffer: Buffer;
   #start = 0;
   #end = 0;
@@ -165,8 +163,7 @@ export class ByteReader {
   /** Whether the last read failed, as opposed to reaching the end of the stream. */
   isBroken = false;
 
-  constructor(source: ByteSource) {
-    this.#source = source;
+  constructor(private readonly source: ByteSource) {
     this.#buffer = Buffer.allocUnsafeSlow(MIN_READ_BUFFER);
   }
 
@@ -231,7 +228,7 @@ export class ByteReader {
     this.#makeRoom();
     try {
       const room = this.#end === 0 ? this.#buffer : this.view(this.#end, this.#buffer.length);
-      const count = await this.#source.read(room);
+      const count = await this.source.read(room);
       if (count === null) return false;
       this.#end += count;
       this.received += count;

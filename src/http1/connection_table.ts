@@ -88,7 +88,6 @@ export interface ConnectionLimits {
  */
 export class ConnectionTable {
   readonly clock: Clock;
-  readonly #limits: ConnectionLimits;
   readonly #max: number;
   readonly #maxPerNetwork: number;
   readonly #connections = new Map<TrackedConnection, { network?: string; group: PortGroup }>();
@@ -102,10 +101,9 @@ export class ConnectionTable {
   #releaseSpared: () => boolean = () => false;
   #sparedAt = -Infinity;
 
-  constructor(limits: ConnectionLimits) {
+  constructor(private readonly limits: ConnectionLimits) {
     const { max = MAX_CONNECTIONS, maxPerNetwork = MAX_NETWORK_CONNECTIONS } = limits;
     this.clock = limits.clock;
-    this.#limits = limits;
     this.#max = max;
     this.#maxPerNetwork = maxPerNetwork;
     this.clock.onTick((now) => {
@@ -146,7 +144,7 @@ export class ConnectionTable {
    * Adds an idle connection, and closes another one if a limit is reached. Returns `false` if all others are in use.
    */
   add(connection: TrackedConnection, address: string, group: PortGroup): boolean {
-    const network = this.#limits.networkOf(address);
+    const network = this.limits.networkOf(address);
     if (network !== undefined) {
       const used = this.#networks.get(network) ?? { server: 0, gate: 0 };
       if (!this.#makeRoom(used, this.#maxPerNetwork, group, network)) return false;
@@ -243,7 +241,7 @@ export class ConnectionTable {
 
   #longestStalled(network?: string, group?: PortGroup): TrackedConnection | undefined {
     let found: TrackedConnection | undefined;
-    let since = this.clock.now - this.#limits.stallTime;
+    let since = this.clock.now - this.limits.stallTime;
     for (const [connection, one] of this.#connections) {
       if (group !== undefined && one.group !== group) continue;
       if (network !== undefined && one.network !== network) continue;

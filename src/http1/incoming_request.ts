@@ -109,9 +109,6 @@ interface IncomingBodyParts {
 
 /** A request's body, which is read from the connection on demand only. */
 export class IncomingBody {
-  readonly #client: ClientConnection;
-  readonly #body: BodyReader;
-  readonly #turns: IoTurns;
   #stream: ReadableStream<Piece> | undefined;
   #sendsContinue: boolean;
   #isFinished = false;
@@ -119,10 +116,8 @@ export class IncomingBody {
   /** Bytes since the last turn. */
   #taken = 0;
 
-  constructor({ client, body, turns, expectsContinue }: IncomingBodyParts) {
-    this.#client = client;
-    this.#body = body;
-    this.#turns = turns;
+  constructor(private readonly deps: IncomingBodyParts) {
+    const { expectsContinue } = deps;
     this.#sendsContinue = expectsContinue;
   }
 
@@ -137,7 +132,7 @@ export class IncomingBody {
       pull: async (controller) => {
         const piece = await this.next();
         if (piece !== undefined) controller.enqueue(piece);
-        if (this.#body.isDone) controller.close();
+        if (this.deps.body.isDone) controller.close();
       },
       cancel: () => this.cancel(),
     }, { highWaterMark: 0 });
@@ -152,7 +147,7 @@ export class IncomingBody {
   next(): Piece | undefined | Promise<Piece | undefined> {
     this.#isBegun = true;
     const piece = this.#take();
-    return piece ?? (this.#body.isDone ? undefined : this.#wait());
+    return piece ?? (this.deps.body.isDone ? undefined : this.#wait());
   }
 
   /** Stops reading. */
@@ -164,7 +159,7 @@ export class IncomingBody {
   /** Stops reading. Returns whether the whole body was received, so that the next request can follow. */
   finish(): boolean {
     this.#isFinished = true;
-    return !this.#sendsContinue && isFullyReceived(this.#body);
+    return !this.#sendsContinue && isFullyReceived(this.deps.body);
   }
 
   /**
@@ -173,7 +168,7 @@ export class IncomingBody {
    */
   #take(): Piece | undefined {
     if (this.#isFinished) throw new ConnectionLost("The request was already answered");
-    const piece = this.#body.take();
+    const piece = this.deps.body.take();
     this.#taken += piece.length;
     return piece.length > 0 ? new Uint8Array(piece) : undefined;
   }
@@ -183,14 +178,14 @@ export class IncomingBody {
       await this.#takeTurn();
       await this.#fill();
       const piece = this.#take();
-      if (piece !== undefined || this.#body.isDone) return piece;
+      if (piece !== undefined || this.deps.body.isDone) return piece;
     }
   }
 
   /** Lets other connections in before more is read. Costs nothing before the second piece of a body. */
   async #takeTurn(): Promise<void> {
     if (this.#taken === 0) return;
-    const turn = this.#turns.take(this.#taken);
+    const turn = this.deps.turns.take(this.#taken);
     this.#taken = 0;
     if (turn === undefined) return;
     await turn;
@@ -199,7 +194,7 @@ export class IncomingBody {
 
   /** @throws {ConnectionLost} if the client leaves before the end. */
   async #fill(): Promise<void> {
-    const client = this.#client;
+    const client = this.deps.client;
     const { reader } = client.connection;
     if (this.#sendsContinue) {
       this.#sendsContinue = false;

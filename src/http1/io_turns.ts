@@ -73,14 +73,9 @@ export class IoTurns {
 
 /** A connection of the process to itself. */
 class Loop {
-  readonly #near: Deno.TcpConn;
-  readonly #far: Deno.TcpConn;
   readonly #received = new Uint8Array(1);
 
-  private constructor(near: Deno.TcpConn, far: Deno.TcpConn) {
-    this.#near = near;
-    this.#far = far;
-  }
+  private constructor(private readonly near: Deno.TcpConn, private readonly far: Deno.TcpConn) {}
 
   static async open(): Promise<Loop> {
     using listener = Deno.listen({ hostname: LOOPBACK, port: 0 });
@@ -103,14 +98,14 @@ class Loop {
   /** Sends a byte and waits for it. */
   async pass(): Promise<void> {
     // The read begins first: it would complete at once if the byte were there already.
-    const arrival = this.#far.read(this.#received);
+    const arrival = this.far.read(this.#received);
     arrival.catch(() => {});
-    await this.#near.write(SIGNAL);
+    await this.near.write(SIGNAL);
     if (await arrival === null) throw new Deno.errors.ConnectionReset("The connection was closed");
   }
 
   close(): void {
-    closeQuietly(this.#near);
-    closeQuietly(this.#far);
+    closeQuietly(this.near);
+    closeQuietly(this.far);
   }
 }

@@ -47,7 +47,6 @@ export class Listener {
   readonly address: Deno.NetAddr;
   readonly #listener: Deno.TcpListener;
   readonly #tls: TlsAcceptor | undefined;
-  readonly #options: ListenerOptions;
   /** TLS connections that are not flushed and closed yet. */
   readonly #secure = new Set<TlsTransport>();
   /** Clients in the TLS handshake. */
@@ -58,11 +57,10 @@ export class Listener {
   #warnedAt = -Infinity;
 
   /** Starts to listen. @throws if the port is not available. */
-  constructor({ hostname, port, tls }: ListenAddress, options: ListenerOptions) {
+  constructor({ hostname, port, tls }: ListenAddress, private readonly options: ListenerOptions) {
     this.#tls = tls === undefined ? undefined : new TlsAcceptor(tls);
     this.#listener = Deno.listen({ hostname, port });
     this.address = this.#listener.addr as Deno.NetAddr;
-    this.#options = options;
     this.#acceptAll();
   }
 
@@ -98,13 +96,13 @@ export class Listener {
     // The client left before it was accepted.
     if (error instanceof Deno.errors.ConnectionAborted) return;
     if (!isOutOfDescriptors(error)) return await delay(ACCEPT_PAUSE);
-    if (this.#options.connections.releaseSpared()) return await delay(EVICTION_PAUSE);
+    if (this.options.connections.releaseSpared()) return await delay(EVICTION_PAUSE);
     const now = performance.now();
     if (this.#warnedAt + WARNING_INTERVAL < now) {
       this.#warnedAt = now;
-      this.#options.onExhausted();
+      this.options.onExhausted();
     }
-    await delay(this.#options.connections.evict() ? EVICTION_PAUSE : ACCEPT_PAUSE);
+    await delay(this.options.connections.evict() ? EVICTION_PAUSE : ACCEPT_PAUSE);
   }
 
   /** Starts to serve a connection. */
@@ -112,11 +110,11 @@ export class Listener {
     configure(plain);
     const { remoteAddr } = plain;
     const transport = this.#tls === undefined ? plain : this.#secureWith(this.#tls, plain);
-    this.#serve(transport, remoteAddr).catch(this.#options.onError);
+    this.#serve(transport, remoteAddr).catch(this.options.onError);
   }
 
   #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): TlsTransport {
-    const { connections, group } = this.#options;
+    const { connections, group } = this.options;
     // The relay uses two more descriptors.
     connections.addSocket(group);
     connections.addSocket(group);
@@ -132,8 +130,8 @@ export class Listener {
   }
 
   async #serve(transport: Deno.TcpConn | TlsTransport, address: Deno.NetAddr): Promise<void> {
-    const { connections, group, serve, onError } = this.#options;
-    const client = new ClientConnection(transport, address, this.#options);
+    const { connections, group, serve, onError } = this.options;
+    const client = new ClientConnection(transport, address, this.options);
     try {
       if (!connections.add(client, address.hostname, group)) return await this.#reject(client);
       if ("handshake" in transport) await this.#shakeHands(client, transport);
@@ -165,7 +163,7 @@ export class Listener {
     this.#rejected++;
     const timer = setInterval(() => client.check(performance.now()), REJECT_CHECK_INTERVAL);
     try {
-      await this.#options.reject(client);
+      await this.options.reject(client);
     } finally {
       clearInterval(timer);
       this.#rejected--;

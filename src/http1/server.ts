@@ -22,7 +22,6 @@ export interface ServerOptions extends Omit<ListenerOptions, "group" | "serve" |
 /** An HTTP/1.1 and HTTP/1.0 server with the interface of `Deno.serve`, and with deadlines on every connection. */
 export class HttpServer {
   readonly #listener: Listener;
-  readonly #options: ServerOptions;
   /** The connections, and whether a request is being processed. */
   readonly #clients = new Map<ClientConnection, boolean>();
   readonly #turns = new IoTurns();
@@ -30,8 +29,7 @@ export class HttpServer {
   #onDrained: (() => void) | undefined;
 
   /** Starts to listen. @throws if the port is not available. */
-  constructor(address: ListenAddress, options: ServerOptions) {
-    this.#options = options;
+  constructor(address: ListenAddress, private readonly options: ServerOptions) {
     this.#listener = new Listener(address, {
       ...options,
       group: "server",
@@ -111,7 +109,7 @@ export class HttpServer {
       return text === undefined ? undefined : parseRequestHead(text, "server");
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
-      await this.#reject(client, this.#options.respondMalformed(error));
+      await this.#reject(client, this.options.respondMalformed(error));
       return undefined;
     }
   }
@@ -134,7 +132,7 @@ export class HttpServer {
     completed.catch(() => {});
     try {
       if (body === undefined && expectsEmptyContinue(head)) await client.write(CONTINUE);
-      const response = await this.#options.handler(request, {
+      const response = await this.options.handler(request, {
         remoteAddr: client.address,
         completed,
       });

@@ -121,15 +121,16 @@ export class HostRules {
   readonly #own: ReadonlySet<string>;
   readonly #gate: ReadonlySet<string>;
   readonly #zones: readonly string[];
-  readonly #suffixes: PublicSuffixes;
   /** Results of `isClaimable`, because every request at the gate asks. */
   readonly #claimable = new Map<string, boolean>();
 
-  private constructor({ own, gate, zones = [] }: ServerNames, suffixes: PublicSuffixes) {
+  private constructor(
+    { own, gate, zones = [] }: ServerNames,
+    private readonly suffixes: PublicSuffixes,
+  ) {
     this.#own = new Set([...own, ...gate]);
     this.#gate = new Set([LOCALHOST, ...gate]);
     this.#zones = zones;
-    this.#suffixes = suffixes;
   }
 
   /** Loads the list of public suffixes, here rather than at import: most commands need no host names. */
@@ -147,7 +148,7 @@ export class HostRules {
 
   /** Returns the name that someone registered, such as `example.co.uk`, for a host name. */
   registeredDomain(name: string): string {
-    return this.#suffixes.registeredDomain(name);
+    return this.suffixes.registeredDomain(name);
   }
 
   /**
@@ -161,7 +162,7 @@ export class HostRules {
     if (problem !== undefined) return problem;
     if (name === LOCALHOST) return "is localhost, which leads every machine to itself";
     if (this.isOwn(name)) return "is a name of this server itself";
-    if (!this.#suffixes.includes(name)) return undefined;
+    if (!this.suffixes.includes(name)) return undefined;
     return "is a public suffix, below which anyone can register names: use a name below it";
   }
 

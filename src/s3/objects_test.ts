@@ -46,7 +46,7 @@ Deno.test("An object has its MD5 as entity tag, and keeps its headers and metada
       assertEquals(body === null, method === "HEAD");
       await body?.cancel();
     }
-    const record = await bench.store.files.stat({
+    const record = await bench.store.files.reader.stat({
       project: "p",
       drive: "photos",
       name: "a b/c.txt",

@@ -218,7 +218,8 @@ Deno.test("A listing does not hold the metadata of its objects", () =>
     const { entries: [entry] } = await bench.store.listObjects(query);
     const listed = entry?.record ?? {};
     assertEquals([entry?.name, "object" in listed], ["a", false]);
-    const { object } = await bench.store.files.stat({ project: "p", drive: "photos", name: "a" }) ??
-      {};
+    const { object } =
+      await bench.store.files.reader.stat({ project: "p", drive: "photos", name: "a" }) ??
+        {};
     assertEquals(object?.user, { a: "y".repeat(2000) });
   }));

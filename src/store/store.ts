@@ -23,7 +23,7 @@ import type { FileRecord, Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
 import { changeFile, type FileChanges } from "./files/expiry.ts";
 import { UNREADABLE_RECORD, type WriteCondition } from "./files/file_record.ts";
-import type { OnDamage } from "./files/file_reader.ts";
+import { FileReader, type OnDamage } from "./files/file_reader.ts";
 import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
@@ -106,12 +106,11 @@ export class Store {
   readonly memory: MemoryBudget;
   readonly #damages: DamagedFiles;
   readonly #search: FileSearch;
-  readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
   readonly #quotas: Quotas;
 
-  constructor(db: Database, options: StoreOptions) {
+  constructor(private readonly db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
     const { scrubEvery: every, onNotice = () => {} } = options;
     if (meter !== undefined) db.meter = meter;
@@ -123,7 +122,6 @@ export class Store {
     const openVersions = new OpenVersions();
     const projectCache = new ProjectCache(db);
     const deletions = new Deletions(db, projectCache, () => this.links.forgetDeleted());
-    this.#db = db;
     this.#projectCache = projectCache;
     const quotas = this.#quotas = new Quotas(db, options.maxOpenUploads);
     this.#damages = new DamagedFiles(db);
@@ -139,8 +137,8 @@ export class Store {
     };
     const discarded = new DiscardedBytes(() => this.sweeper.wake());
     const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
-    const shared = { projects: projectCache, quotas, openVersions, memory, bodies };
-    this.files = new FileStore(db, { ...shared, onDamage });
+    const reader = new FileReader(db, { projects: projectCache, openVersions, memory, onDamage });
+    this.files = new FileStore(db, { reader, projects: projectCache, quotas, bodies });
     this.#search = new FileSearch(db.reader);
     this.folders = new FolderStore(db, projectCache);
     const end = uploadEnder(db, projectCache);
@@ -189,13 +187,13 @@ export class Store {
    */
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
-    return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);
+    return await (recursive ? listFiles : listDirectory)(this.db.reader, query);
   }
 
   /** Returns a page of a drive's files and folders as S3 clients see them. */
   async listObjects(query: ObjectQuery): Promise<ObjectPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
-    return await listObjects(this.#db.reader, query);
+    return await listObjects(this.db.reader, query);
   }
 
   /** Returns a page of the files of a drive whose names contain a text. */
@@ -210,7 +208,7 @@ export class Store {
     changes: FileChanges,
     condition: WriteCondition,
   ): Promise<FileRecord | "absent" | "refused"> {
-    const parts = { db: this.#db, projects: this.#projectCache, quotas: this.#quotas };
+    const parts = { db: this.db, projects: this.#projectCache, quotas: this.#quotas };
     return await changeFile(parts, place, changes, condition);
   }
 
@@ -232,17 +230,17 @@ export class Store {
   async listDrives(query: DriveQuery): Promise<DrivePage> {
     const known = await this.#projectCache.find(query.project);
     if (known === undefined) return { drives: [], more: false };
-    return await listDrives(this.#db.reader, query, known.deleting);
+    return await listDrives(this.db.reader, query, known.deleting);
   }
 
   /** Returns the usage of a project, without the drives that are being deleted. It is one read. */
   async usageOf(project: string): Promise<ProjectUsage> {
-    return await readUsage(this.#db.reads, project);
+    return await readUsage(this.db.reads, project);
   }
 
   /** Returns all projects with their usage, in the order of their ids. Its cost does not depend on their drives. */
   async usage(): Promise<UsedProject[]> {
-    const [infos, usages] = await Promise.all([this.projects.list(), listUsage(this.#db)]);
+    const [infos, usages] = await Promise.all([this.projects.list(), listUsage(this.db)]);
     return infos.map((info) => ({ ...info, ...(usages.get(info.project) ?? NO_PROJECT_USAGE) }));
   }
 
@@ -258,13 +256,13 @@ export class Store {
    * @param signal Stops the wait.
    */
   async probe(signal: AbortSignal): Promise<void> {
-    await this.#db.probe(signal);
+    await this.db.probe(signal);
   }
 
   /** Stops the background work and closes the database. */
   async close(): Promise<void> {
     const { sweeper, scrub, links, usageHistory: { traffic } } = this;
     await Promise.all([sweeper.stop(), scrub.stop(), links.close(), traffic.close()]);
-    await this.#db.close();
+    await this.db.close();
   }
 }

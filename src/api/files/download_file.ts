@@ -69,7 +69,7 @@ export const downloadFile = driveEndpoint(
 /** Answers a `GET /files/download` whose sender is authorized. */
 export async function download(call: DriveCall, deps: Deps): Promise<Response> {
   const place = placeOf(call);
-  const file = await deps.store.files.open(place);
+  const file = await deps.store.files.reader.open(place);
   if (file === undefined) throw errors.fileNotFound(place.name);
   return await sendFile(call, deps, file);
 }

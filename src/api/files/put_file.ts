@@ -68,7 +68,7 @@ async function put(call: DriveCall, deps: Deps): Promise<Response> {
   const body = uploadBody(call, deps);
   if (conditions.ifMatch !== null || conditions.ifNoneMatch !== null) {
     // The write checks the condition atomically. Checking it here first avoids receiving a body in vain.
-    const current = await files.stat(place);
+    const current = await files.reader.stat(place);
     if (!allowsWrite(conditions, current && validators(current))) throw errors.preconditionFailed();
   }
   const { bytes, announced, accept } = body;

@@ -52,15 +52,12 @@ export const showReadiness: Endpoint = {
  * of them gets the last result at once, and no checks pile up.
  */
 export class Readiness {
-  readonly #probe: (signal: AbortSignal) => Promise<void>;
   #result: Promise<boolean> | undefined;
   #isProbing = false;
   #probedAt = -Infinity;
 
   /** @param probe Uses the store. It throws if that fails, and should end when the signal aborts. */
-  constructor(probe: (signal: AbortSignal) => Promise<void>) {
-    this.#probe = probe;
-  }
+  constructor(private readonly probe: (signal: AbortSignal) => Promise<void>) {}
 
   /** Answers within `READY_TIMEOUT`, from a check that ended at most `READY_TTL` ago. */
   async isReady(): Promise<boolean> {
@@ -72,7 +69,7 @@ export class Readiness {
   async #check(): Promise<boolean> {
     this.#isProbing = true;
     const timeout = AbortSignal.timeout(READY_TIMEOUT);
-    const probing = this.#probe(timeout).finally(() => {
+    const probing = this.probe(timeout).finally(() => {
       this.#isProbing = false;
       this.#probedAt = performance.now();
     });

@@ -172,7 +172,7 @@ async function openFile(
   const name = query.required("name");
   const { project, drive } = ticket;
   const isOpen = fileNameProblem(name) === undefined && covers(ticket, name);
-  const file = isOpen ? await deps.store.files.open({ project, drive, name }) : undefined;
+  const file = isOpen ? await deps.store.files.reader.open({ project, drive, name }) : undefined;
   if (file === undefined) throw errors.linkNotFound();
   const isDownload = (query.one("download") ?? "false") !== "false";
   const disposition = fileDisposition({ name, ...file.record }, isDownload);

@@ -57,8 +57,6 @@ export interface PlannedFile {
  * current at that moment, and one that was deleted until then is left out.
  */
 export class ArchivePlan implements Disposable {
-  readonly #store: Store;
-  readonly #selection: ArchiveSelection;
   readonly #prefixes: readonly string[];
   /** The files that were asked for by names which no prefix selects. */
   readonly #named: FoundFile[] = [];
@@ -67,9 +65,7 @@ export class ArchivePlan implements Disposable {
   readonly #tally = new Tally();
   #paths = new LocalPaths("windows");
 
-  private constructor(store: Store, selection: ArchiveSelection) {
-    this.#store = store;
-    this.#selection = selection;
+  private constructor(private readonly store: Store, private readonly selection: ArchiveSelection) {
     this.#prefixes = outermost(selection.prefixes);
   }
 
@@ -128,10 +124,10 @@ export class ArchivePlan implements Disposable {
   }
 
   async #findNames(): Promise<void> {
-    const { project, drive } = this.#selection;
-    const names = [...new Set(this.#selection.names)];
+    const { project, drive } = this.selection;
+    const names = [...new Set(this.selection.names)];
     const records = await Promise.all(
-      names.map((name) => this.#store.files.stat({ project, drive, name })),
+      names.map((name) => this.store.files.reader.stat({ project, drive, name })),
     );
     for (const [i, name] of names.entries()) {
       const record = records[i];
@@ -144,11 +140,11 @@ export class ArchivePlan implements Disposable {
 
   /** Yields the files below the prefixes in pages. */
   async *#listed(): AsyncGenerator<FoundFile[]> {
-    const { project, drive } = this.#selection;
+    const { project, drive } = this.selection;
     for (const prefix of this.#prefixes) {
       for (let last = "", more = true; more;) {
         const query = { project, drive, limit: MAX_LIST, prefix, last };
-        const page = await this.#store.list(query, { recursive: true });
+        const page = await this.store.list(query, { recursive: true });
         yield page.entries.flatMap(({ name, record }) =>
           record === undefined ? [] : [{ name, record }]
         );
@@ -166,12 +162,12 @@ export class ArchivePlan implements Disposable {
       this.#fixed = undefined;
       return;
     }
-    this.#held.push(this.#store.files.hold(record));
+    this.#held.push(this.store.files.reader.hold(record));
     this.#fixed.push({ name, path: this.#pathOf(name), record, isFixed: true, isRequired });
   }
 
   #pathOf(name: string): string {
-    const { base = "" } = this.#selection;
+    const { base = "" } = this.selection;
     return this.#paths.pathFor(name.startsWith(base) ? name.slice(base.length) : name);
   }
 }

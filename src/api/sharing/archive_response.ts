@@ -59,7 +59,7 @@ export async function archiveResponse(
       return new HttpResponse(null, { headers });
     }
     const memory = plan.memory + BYTES_AHEAD + MAX_WHOLE_FILE;
-    const ahead = resources.use(await store.files.readAhead(selection.project, memory));
+    const ahead = resources.use(await store.files.reader.readAhead(selection.project, memory));
     const files = openedAhead(plan.files(), (file) => open(store, selection, file, ahead));
     const body = new PieceStream(await readFirst(zipPieces(files)), {
       idle: idleTimeout * READER_PATIENCE,
@@ -87,11 +87,13 @@ async function open(
   { name, path, record, isFixed, isRequired }: PlannedFile,
   ahead: ReadAhead,
 ): Promise<OpenZipFile | undefined> {
-  const whole = isWhole(record) ? await files.readWhole(record) : undefined;
+  const whole = isWhole(record) ? await files.reader.readWhole(record) : undefined;
   if (whole !== undefined) return wholeZipFile(record, path, whole);
   const place = { project, drive, name };
   // The chunks of a version that is not held may be gone already.
-  const file = isFixed ? await files.openVersion(place, record) : await files.openUncached(place);
+  const file = isFixed
+    ? await files.reader.openVersion(place, record)
+    : await files.reader.openUncached(place);
   if (file === undefined) {
     if (!isFixed && !isRequired) return undefined;
     throw new FileChanged(`The file ${JSON.stringify(name)} was changed before it was sent`);

@@ -209,7 +209,7 @@ async function unlockAndReturn(call: LinkCall, deps: Deps): Promise<Response> {
  */
 async function requireTarget(link: OpenLink, deps: Deps): Promise<void> {
   const { project, drive, name } = link.record;
-  if (name === undefined || await deps.store.files.stat({ project, drive, name })) return;
+  if (name === undefined || await deps.store.files.reader.stat({ project, drive, name })) return;
   await refuse(link, deps);
 }
 
@@ -253,7 +253,7 @@ async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Res
   const { project, drive, download, maxDownloads } = link.record;
   const { name, rest, query } = wanted;
   const isValid = fileNameProblem(name) === undefined;
-  const file = isValid ? await deps.store.files.open({ project, drive, name }) : undefined;
+  const file = isValid ? await deps.store.files.reader.open({ project, drive, name }) : undefined;
   if (file === undefined) return await refuse(link, deps);
   const isDownload = download || query.one("download") !== undefined;
   if (query.one("preview") !== undefined) {

@@ -33,17 +33,14 @@ export interface HttpsParts {
 /** Certificates from an authority, and the port for plain HTTP that they need. */
 export class Https {
   readonly keeper: CertificateKeeper;
-  readonly #options: ServeOptions;
-  readonly #acme: AcmeOptions;
   readonly #server: HttpServer;
   #ports: Ports = { server: 0, gate: undefined };
 
   private constructor(
-    { options, acme, authorities }: PreparedHttps,
+    private readonly deps: PreparedHttps,
     { store, hosts, observation, connections }: HttpsParts,
   ) {
-    this.#options = options;
-    this.#acme = acme;
+    const { options, acme, authorities } = deps;
     const challenges = new Map<string, string>();
     this.#server = this.#listen(challenges, { connections, observation });
     const { onNotice, onError } = observation;
@@ -97,8 +94,8 @@ export class Https {
   start(ports: Ports): { server: string; gate: string | undefined } {
     this.#ports = ports;
     this.keeper.start();
-    const { appsHosts, s3Domain } = this.#options;
-    const name = this.#acme.domains.find((one) => !isWithin(one, s3Domain)) ?? "";
+    const { appsHosts, s3Domain } = this.deps.options;
+    const name = this.deps.acme.domains.find((one) => !isWithin(one, s3Domain)) ?? "";
     const gateName = appsHosts[0] ?? name;
     return {
       server: httpsOrigin(name, ports.server),
@@ -120,8 +117,8 @@ export class Https {
     parts: Omit<ListenParts, "app">,
   ): HttpServer {
     const app = httpsRedirect({ challenges, originOf: (name) => this.#originOf(name) });
-    const { hostname, idleTimeout } = this.#options;
-    const address = { hostname, port: this.#acme.httpPort, idleTimeout };
+    const { hostname, idleTimeout } = this.deps.options;
+    const address = { hostname, port: this.deps.acme.httpPort, idleTimeout };
     try {
       return listen(address, undefined, { ...parts, app }, { option: "--http-port" });
     } catch (error) {
@@ -136,7 +133,7 @@ export class Https {
   async #originOf(name: string): Promise<string | undefined> {
     if (!await this.keeper.knows(name)) return undefined;
     const { server, gate } = this.#ports;
-    const { shareHost, s3Domain, publicUrl } = this.#options;
+    const { shareHost, s3Domain, publicUrl } = this.deps.options;
     // Between the clients and this port there may be a router with other ports.
     const seen = publicUrl?.startsWith("https:") ? new URL(publicUrl) : undefined;
     if (seen !== undefined && hostnameOf(seen.host) === name) return seen.origin;
@@ -144,7 +141,7 @@ export class Https {
       seen.hostname = name;
       return seen.origin;
     }
-    const isOwn = [...this.#acme.domains, shareHost, s3Domain].includes(name);
+    const isOwn = [...this.deps.acme.domains, shareHost, s3Domain].includes(name);
     const port = isOwn ? server : gate;
     return port === undefined ? undefined : httpsOrigin(name, port);
   }

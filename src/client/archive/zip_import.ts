@@ -25,19 +25,13 @@ const LINK = 0o120000;
 export class ZipSource implements ImportSource, Disposable {
   readonly bytes: number;
   readonly index: ReadonlyMap<string, IndexEntry>;
-  readonly #path: string;
-  readonly #stamp: string;
-  readonly #zip: ZipFile;
   /** The prefix of the export's paths: "", or the folder that contains it. */
   readonly #root: string;
 
   private constructor(
-    { path, stamp, zip }: { path: string; stamp: string; zip: ZipFile },
+    private readonly deps: { path: string; stamp: string; zip: ZipFile },
     { root, bytes, index }: Contents,
   ) {
-    this.#path = path;
-    this.#stamp = stamp;
-    this.#zip = zip;
     this.#root = root;
     this.bytes = bytes;
     this.index = index;
@@ -62,7 +56,7 @@ export class ZipSource implements ImportSource, Disposable {
   async *entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem> {
     const seen = new Set<string>();
     try {
-      for await (const entry of this.#zip.eachEntry()) {
+      for await (const entry of this.deps.zip.eachEntry()) {
         const path = pathIn(this.#root, entry);
         if (path === undefined || !isInDrives(path)) continue;
         if (isFolder(path)) {
@@ -74,13 +68,13 @@ export class ZipSource implements ImportSource, Disposable {
         yield problem === undefined ? this.#fileOf(entry, path) : { path, problem };
       }
     } catch (error) {
-      throw fileError("read the archive", this.#path, error);
+      throw fileError("read the archive", this.deps.path, error);
     }
     yield* this.#folders(seen);
   }
 
   [Symbol.dispose](): void {
-    this.#zip.close();
+    this.deps.zip.close();
   }
 
   /** Lists the folders among these paths, and those that only the index and the paths of files tell of. */
@@ -96,11 +90,11 @@ export class ZipSource implements ImportSource, Disposable {
   }
 
   #fileOf(entry: Entry, path: string): ImportFile {
-    const read = () => readEntry(this.#zip, entry, path);
+    const read = () => readEntry(this.deps.zip, entry, path);
     const source = {
       size: entry.uncompressedSize,
-      identity: `${this.#path}\0${path}`,
-      stamp: `${this.#stamp} ${entry.crc32}`,
+      identity: `${this.deps.path}\0${path}`,
+      stamp: `${this.deps.stamp} ${entry.crc32}`,
       read,
       // Reading compares size and CRC.
       verify: () => Promise.resolve(),

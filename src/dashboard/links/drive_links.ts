@@ -17,14 +17,12 @@ const PAGE = 1000;
 
 /** The links of a drive, which the project's pages share. */
 export class DriveLinks {
-  readonly #api: Api;
   readonly #path: { project_id: string; drive_name: string };
   readonly #links = signal<readonly ShareLink[]>([]);
   /** The links that were loaded, newest first. */
   readonly links: ReadonlySignal<readonly ShareLink[]> = this.#links;
 
-  constructor(api: Api, project: string, drive: string) {
-    this.#api = api;
+  constructor(private readonly api: Api, project: string, drive: string) {
     this.#path = { project_id: project, drive_name: drive };
   }
 
@@ -38,7 +36,7 @@ export class DriveLinks {
   /** Loads all links. @throws {ApiError} */
   async load(signal?: AbortSignal): Promise<void> {
     const pages = pagesOf((from) =>
-      this.#api.GET("/v1/{project_id}/{drive_name}/links", {
+      this.api.GET("/v1/{project_id}/{drive_name}/links", {
         params: { path: this.#path, query: { limit: PAGE, ...from } },
         ...(signal === undefined ? {} : { signal }),
       })
@@ -50,7 +48,7 @@ export class DriveLinks {
   async create({ kind, name }: Entry, settings: LinkSettings): Promise<ShareLink> {
     const target = kind === "folder" ? { prefix: name } : { name };
     const link = await dataOf(
-      this.#api.POST("/v1/{project_id}/{drive_name}/links", {
+      this.api.POST("/v1/{project_id}/{drive_name}/links", {
         params: { path: this.#path },
         body: { ...target, ...settings },
       }),
@@ -61,7 +59,7 @@ export class DriveLinks {
 
   /** Revokes a link: its address is dead at once. @throws {ApiError} */
   async revoke(id: string): Promise<void> {
-    await this.#api.DELETE("/v1/{project_id}/{drive_name}/links/{id}", {
+    await this.api.DELETE("/v1/{project_id}/{drive_name}/links/{id}", {
       params: { path: { ...this.#path, id } },
     });
     this.#links.value = this.#links.value.filter((link) => link.id !== id);

@@ -2,13 +2,11 @@
 export class Histogram {
   sum = 0;
   count = 0;
-  readonly #bounds: readonly number[];
   /** One for each bound, and one for values above all of them. */
   readonly #counts: number[];
 
   /** @param bounds In ascending order. */
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
+  constructor(private readonly bounds: readonly number[]) {
     this.#counts = new Array(bounds.length + 1).fill(0);
   }
 
@@ -17,7 +15,7 @@ export class Histogram {
     this.count++;
     let index = 0;
     // A linear search is fastest: there are few bounds, and most values are small.
-    while (index < this.#bounds.length && value > (this.#bounds[index] ?? Infinity)) index++;
+    while (index < this.bounds.length && value > (this.bounds[index] ?? Infinity)) index++;
     this.#counts[index] = (this.#counts[index] ?? 0) + 1;
   }
 
@@ -26,7 +24,7 @@ export class Histogram {
     let sum = 0;
     for (const [index, count] of this.#counts.entries()) {
       sum += count;
-      yield [this.#bounds[index] ?? Infinity, sum];
+      yield [this.bounds[index] ?? Infinity, sum];
     }
   }
 }

@@ -47,16 +47,13 @@ interface Usage {
 
 /** All metrics of the program, as text for Prometheus. */
 export class MetricsPage {
-  readonly #sources: MetricsSources;
   #usage: Promise<Usage> | undefined;
 
-  constructor(sources: MetricsSources) {
-    this.#sources = sources;
-  }
+  constructor(private readonly sources: MetricsSources) {}
 
   /** The current metrics; those of the projects are at most `USAGE_TTL` old. */
   async render(): Promise<string> {
-    const { http, store, storeSize, volume } = this.#sources;
+    const { http, store, storeSize, volume } = this.sources;
     const [usage, size, disk] = await Promise.all([this.#read(), storeSize(), volume()]);
     const to = new Exposition();
     http.write(to);
@@ -71,9 +68,9 @@ export class MetricsPage {
     );
     to.gauge("kvdrive_disk_free_bytes", "Free space of the store's disk.", known(disk?.free));
     to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
-    writeMemory(to, this.#sources.memory());
-    writeBackups(to, this.#sources.backups?.());
-    writeCertificates(to, this.#sources.certificates?.());
+    writeMemory(to, this.sources.memory());
+    writeBackups(to, this.sources.backups?.());
+    writeCertificates(to, this.sources.certificates?.());
     this.#writeProcess(to);
     return to.toString();
   }
@@ -92,13 +89,13 @@ export class MetricsPage {
   }
 
   async #readUsage(): Promise<Usage> {
-    const { usage, integrity } = this.#sources;
+    const { usage, integrity } = this.sources;
     const [projects, found] = await Promise.all([usage(), integrity()]);
     return { projects, integrity: found, readAt: performance.now() };
   }
 
   #writeProcess(to: Exposition): void {
-    const { version, droppedLines } = this.#sources;
+    const { version, droppedLines } = this.sources;
     to.counter(
       "kvdrive_log_dropped_lines_total",
       "Log lines that were dropped, because the reader of the log was too slow.",

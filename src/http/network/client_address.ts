@@ -27,11 +27,7 @@ export function clientAddress(
 
 /** The networks of trusted proxies. */
 export class TrustedProxies {
-  readonly #networks: BlockList;
-
-  private constructor(networks: BlockList) {
-    this.#networks = networks;
-  }
+  private constructor(private readonly networks: BlockList) {}
 
   /** Parses addresses and networks separated by commas (`10.0.0.0/8, ::1`); `undefined` if one of them is invalid. */
   static parse(text: string): TrustedProxies | undefined {
@@ -42,7 +38,7 @@ export class TrustedProxies {
 
   /** Whether an address in normal form is in one of the networks. */
   has(address: string): boolean {
-    return this.#networks.check(address, familyOf(address));
+    return this.networks.check(address, familyOf(address));
   }
 }
 

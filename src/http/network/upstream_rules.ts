@@ -45,14 +45,11 @@ export interface Target {
  * kvdrive itself are refused, unless they are allowed explicitly.
  */
 export class UpstreamRules {
-  readonly #allowed: AllowedUpstreams;
-  readonly #ownPorts: ReadonlySet<number>;
-
   /** @param ownPorts The ports on which this process listens. They may be added later, as the listeners start. */
-  constructor(allowed: AllowedUpstreams, ownPorts: ReadonlySet<number>) {
-    this.#allowed = allowed;
-    this.#ownPorts = ownPorts;
-  }
+  constructor(
+    private readonly allowed: AllowedUpstreams,
+    private readonly ownPorts: ReadonlySet<number>,
+  ) {}
 
   /**
    * Why the gate does not connect to an upstream such as `http://127.0.0.1:3000`, as the end of a sentence; `undefined` if
@@ -61,12 +58,12 @@ export class UpstreamRules {
   problemOf(upstream: string): string | undefined {
     const target = targetOf(upstream);
     const host = normalHost(target.hostname);
-    if (this.#allowed.has([host], target.port)) return undefined;
+    if (this.allowed.has([host], target.port)) return undefined;
     if (leadsTo(LINK_LOCAL, host) || METADATA.has(host)) {
       return "leads to a link-local address or the metadata of a cloud: only --allow-upstream allows that";
     }
     const isLocal = leadsTo(LOOPBACK, host) || host === "localhost" || host.endsWith(".localhost");
-    if (!isLocal || !this.#ownPorts.has(target.port)) return undefined;
+    if (!isLocal || !this.ownPorts.has(target.port)) return undefined;
     return "leads to this server itself: only --allow-upstream allows that";
   }
 
@@ -76,11 +73,11 @@ export class UpstreamRules {
     { remoteAddr, localAddr }: { remoteAddr: Deno.Addr; localAddr: Deno.Addr },
   ): boolean {
     const remote = addressOf(remoteAddr);
-    if (this.#allowed.has([normalHost(target.hostname), remote], target.port)) return true;
+    if (this.allowed.has([normalHost(target.hostname), remote], target.port)) return true;
     if (leadsTo(LINK_LOCAL, remote)) return false;
     // A connection to another address of this machine has that address at both ends.
     const isLocal = leadsTo(LOOPBACK, remote) || remote === addressOf(localAddr);
-    return !isLocal || !this.#ownPorts.has(target.port);
+    return !isLocal || !this.ownPorts.has(target.port);
   }
 }
 
@@ -94,11 +91,7 @@ interface AllowedUpstream {
 
 /** Upstreams that the operator allows although they would be refused: `--allow-upstream`. */
 export class AllowedUpstreams {
-  readonly #entries: readonly AllowedUpstream[];
-
-  private constructor(entries: readonly AllowedUpstream[]) {
-    this.#entries = entries;
-  }
+  private constructor(private readonly entries: readonly AllowedUpstream[]) {}
 
   static readonly none: AllowedUpstreams = new AllowedUpstreams([]);
 
@@ -112,7 +105,7 @@ export class AllowedUpstreams {
 
   /** Whether a port is allowed on one of these names or addresses of the same host. */
   has(hosts: readonly string[], port: number): boolean {
-    return this.#entries.some((allowed) =>
+    return this.entries.some((allowed) =>
       (allowed.port === undefined || allowed.port === port) &&
       hosts.some((host) => allowed.name === host || isIn(allowed.network, host))
     );

@@ -101,8 +101,6 @@ interface Count {
 
 /** Counts the wrong keys of networks of one width. */
 class Tally {
-  readonly #free: number;
-  readonly #size: number;
   /** Networks within their allowance, the one counted longest ago first. */
   readonly #few = new Map<string, Count>();
   /** Networks beyond it, in the same order. */
@@ -113,10 +111,7 @@ class Tally {
    * @param size The number of networks in each group. A network within its allowance never displaces one that has to wait,
    *   so displacing one takes `size` networks that have used up their allowance.
    */
-  constructor(free: number, size: number) {
-    this.#free = free;
-    this.#size = size;
-  }
+  constructor(private readonly free: number, private readonly size: number) {}
 
   /** Milliseconds until the network may send another wrong key, 0 for now. */
   wait(network: string, now: number): number {
@@ -130,7 +125,7 @@ class Tally {
   count(network: string, now: number): void {
     const count = this.#many.get(network) ?? this.#few.get(network) ?? { wrong: 0, at: now };
     const wrong = Math.max(0, count.wrong - (now - count.at) / WRONG_KEY_DECAY) + 1;
-    const steps = Math.ceil(wrong) - this.#free;
+    const steps = Math.ceil(wrong) - this.free;
     const until = steps < 0
       ? now
       : now + Math.min(WRONG_KEY_FIRST_WAIT * 2 ** steps, WRONG_KEY_MAX_WAIT);
@@ -138,7 +133,7 @@ class Tally {
     this.#few.delete(network);
     const group = steps < 0 ? this.#few : this.#many;
     group.set(network, { wrong, at: now, until });
-    if (group.size > this.#size) removeFirst(group);
+    if (group.size > this.size) removeFirst(group);
   }
 }
 

@@ -29,21 +29,15 @@ export interface BuildOptions {
 
 /** The body of a response in memory. One that is larger than a chunk holds memory of the budget until it is sent. */
 export class BoundedBody {
-  readonly #call: BoundedRequest;
   readonly #idleTimeout: number;
-  readonly #memory: MemoryShare;
-  #bytes: Bytes;
 
   private constructor(
-    call: BoundedRequest,
+    private readonly call: BoundedRequest,
     { idleTimeout }: BoundedResources,
-    memory: MemoryShare,
-    bytes: Bytes,
+    private readonly memory: MemoryShare,
+    private bytes: Bytes,
   ) {
-    this.#call = call;
     this.#idleTimeout = idleTimeout;
-    this.#memory = memory;
-    this.#bytes = bytes;
   }
 
   /**
@@ -79,33 +73,33 @@ export class BoundedBody {
 
   /** In bytes. */
   get length(): number {
-    return this.#bytes.byteLength;
+    return this.bytes.byteLength;
   }
 
   get isLarge(): boolean {
-    return isLarge(this.#bytes);
+    return isLarge(this.bytes);
   }
 
   /** Replaces the bytes, for example by compressed ones. If that fails, the memory is released. */
   async replace(convert: (bytes: Bytes) => Promise<Bytes>): Promise<void> {
     try {
-      this.#bytes = await convert(this.#bytes);
+      this.bytes = await convert(this.bytes);
     } catch (error) {
-      this.#memory[Symbol.dispose]();
+      this.memory[Symbol.dispose]();
       throw error;
     }
   }
 
   /** Returns what is sent. A large body is aborted if its reader takes nothing for too long. */
   send(): Bytes | PieceStream {
-    const { request, context } = this.#call;
+    const { request, context } = this.call;
     if (!this.isLarge || request.method === "HEAD") {
-      this.#memory[Symbol.dispose]();
-      return this.#bytes;
+      this.memory[Symbol.dispose]();
+      return this.bytes;
     }
-    return new PieceStream(piecesOf(this.#bytes), {
+    return new PieceStream(piecesOf(this.bytes), {
       idle: this.#idleTimeout * READER_PATIENCE,
-      onEnd: () => this.#memory[Symbol.dispose](),
+      onEnd: () => this.memory[Symbol.dispose](),
       onError: () => {},
       context,
       release: releaseLast,

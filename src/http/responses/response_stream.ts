@@ -32,25 +32,23 @@ export class PieceStream {
   /** To be called with a piece once it has been sent. */
   readonly release: (piece: Piece) => void;
   readonly #iterator: AsyncIterator<Piece>;
-  readonly #options: StreamOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the reader got a piece, in milliseconds of the monotonic clock; `undefined` while the next one is read. */
   #idleSince: number | undefined;
   #isOver = false;
   #failure: Error | undefined;
 
-  constructor(pieces: AsyncIterable<Piece>, options: StreamOptions) {
+  constructor(pieces: AsyncIterable<Piece>, private readonly options: StreamOptions) {
     const { context, release = () => {} } = options;
     if (context !== undefined) context.isStreaming = true;
     this.#iterator = pieces[Symbol.asyncIterator]();
-    this.#options = options;
     this.release = release;
   }
 
   /** Returns the next piece; `undefined` at the end. */
   async next(): Promise<Piece | undefined> {
     if (this.#failure !== undefined) throw this.#failure;
-    const { context, onError, idle } = this.#options;
+    const { context, onError, idle } = this.options;
     this.#idleSince = undefined;
     try {
       const { done, value } = await this.#iterator.next();
@@ -91,7 +89,7 @@ export class PieceStream {
   /** One timer per stream, not per piece: when it fires, it checks how long the reader has been idle. */
   #watch(time: number): void {
     this.#timer = setTimeout(() => {
-      const { idle } = this.#options;
+      const { idle } = this.options;
       const since = this.#idleSince;
       const left = since === undefined ? idle : since + idle - performance.now();
       if (left > 0) return this.#watch(left);
@@ -108,7 +106,7 @@ export class PieceStream {
   #end(isAborted: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { context, onEnd } = this.#options;
+    const { context, onEnd } = this.options;
     if (context !== undefined && isAborted) context.isAborted = true;
     clearTimeout(this.#timer);
     onEnd();

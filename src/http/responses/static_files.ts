@@ -37,11 +37,7 @@ const PAGE = /\.html$/;
  * that a name has one content for ever; pages name the others by them.
  */
 export class StaticFiles {
-  readonly #files: ReadonlyMap<string, StaticFile>;
-
-  private constructor(files: ReadonlyMap<string, StaticFile>) {
-    this.#files = files;
-  }
+  private constructor(private readonly files: ReadonlyMap<string, StaticFile>) {}
 
   /** Reads a folder, without its subfolders. In an executable it reads the files that were included at the build. */
   static async load(folder: URL): Promise<StaticFiles> {
@@ -70,11 +66,11 @@ export class StaticFiles {
 
   /** A file by its exact name. */
   find(name: string): StaticFile | undefined {
-    return this.#files.get(name);
+    return this.files.get(name);
   }
 
   get names(): string[] {
-    return [...this.#files.keys()];
+    return [...this.files.keys()];
   }
 }
 

@@ -92,15 +92,12 @@ function serverNameIn(names: Fields | undefined): string | undefined {
 
 /** Reads the fields of a message in order. */
 class Fields {
-  readonly #bytes: Uint8Array;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
+  constructor(private readonly bytes: Uint8Array) {}
 
   get isEmpty(): boolean {
-    return this.#at === this.#bytes.length;
+    return this.#at === this.bytes.length;
   }
 
   /** Reads a number of 1 or 2 bytes. @throws {OutOfBytes} */
@@ -120,13 +117,13 @@ class Fields {
 
   /** Returns the bytes as text, one character per byte. */
   text(): string {
-    return String.fromCharCode(...this.#bytes);
+    return String.fromCharCode(...this.bytes);
   }
 
   #take(count: number): Uint8Array {
     const from = this.#at;
     this.#at += count;
-    if (this.#at > this.#bytes.length) throw new OutOfBytes();
-    return this.#bytes.subarray(from, this.#at);
+    if (this.#at > this.bytes.length) throw new OutOfBytes();
+    return this.bytes.subarray(from, this.#at);
   }
 }

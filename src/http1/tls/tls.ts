@@ -87,7 +87,6 @@ type OpenRelay = (first: FirstMessage) => Promise<Relay>;
 
 /** A client's TLS connection. `read` and `write` transfer plain text. */
 export class TlsTransport implements Transport {
-  readonly #client: Deno.TcpConn;
   readonly #opening: Promise<Relay>;
   #relay: Relay | undefined;
   #onClose: () => void = () => {};
@@ -99,8 +98,7 @@ export class TlsTransport implements Transport {
   /** Counts writes to either side. */
   #progress = 0;
 
-  constructor(client: Deno.TcpConn, open: OpenRelay) {
-    this.#client = client;
+  constructor(private readonly client: Deno.TcpConn, open: OpenRelay) {
     this.#opening = this.#open(open);
     // Reported by the handshake, or by the first read or write.
     this.#opening.catch(() => {});
@@ -149,7 +147,7 @@ export class TlsTransport implements Transport {
   abort(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    closeQuietly(this.#client);
+    closeQuietly(this.client);
     if (this.#relay !== undefined) closeRelay(this.#relay);
     this.#flushed.resolve();
     this.#onClose();
@@ -186,7 +184,7 @@ export class TlsTransport implements Transport {
   async #readHello(): Promise<FirstMessage> {
     let buffer = new Uint8Array(MIN_BUFFER);
     for (let length = 0; length < MAX_CLIENT_HELLO;) {
-      const count = await this.#client.read(buffer.subarray(length));
+      const count = await this.client.read(buffer.subarray(length));
       if (count === null) throw new ConnectionLost("The client left before the handshake");
       length += count;
       const bytes = buffer.subarray(0, length);
@@ -203,7 +201,7 @@ export class TlsTransport implements Transport {
   }
 
   #transfer(first: Uint8Array, near: Deno.TcpConn): void {
-    const client = this.#client;
+    const client = this.client;
     this.#pump(client, near, first).catch(() => this.abort());
     this.#pump(near, client).then(() => this.#endFlush(), () => this.abort());
   }

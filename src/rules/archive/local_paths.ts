@@ -43,7 +43,6 @@ const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$
  * path is both a file and a folder, and no two differ only by case or Unicode normalization.
  */
 export class LocalPaths {
-  readonly #system: FileSystem;
   /** By the number of the parent folder and the folded segment. */
   readonly #taken = new Map<string, Taken>();
   /** Folders with an alternative segment, by the number of the parent folder and the segment that they replace. */
@@ -54,9 +53,7 @@ export class LocalPaths {
   readonly #assigned = new Set<number>();
   #folders = 0;
 
-  constructor(system: FileSystem) {
-    this.#system = system;
-  }
+  constructor(private readonly system: FileSystem) {}
 
   /** Reserves a path that was assigned in an earlier run. That of a folder ends with a slash. */
   reserve(path: string): void {
@@ -74,7 +71,7 @@ export class LocalPaths {
 
   /** Returns the path for a name, with slashes between its segments; none of them is `.`, `..` or empty. */
   pathFor(name: string): string {
-    const segments = name.split("/").map((segment) => safeSegment(segment, this.#system));
+    const segments = name.split("/").map((segment) => safeSegment(segment, this.system));
     const last = segments.length - 1;
     let parent = 0;
     for (const [index, segment] of segments.entries()) {
@@ -97,7 +94,7 @@ export class LocalPaths {
     const segments = name.slice(0, -1).split("/");
     let parent = 0;
     for (const [index, segment] of segments.entries()) {
-      const safe = safeSegment(segment, this.#system);
+      const safe = safeSegment(segment, this.system);
       let taken = this.#takeFolder(parent, safe);
       if (index === segments.length - 1 && this.#assigned.has(taken.folder)) {
         taken = this.#addFolder(parent, this.#findFree(parent, safe));

@@ -19,23 +19,21 @@ const SYSTEM_CLOCK: RateClock = {
 /** Limits the bytes that all its users transfer in a second. */
 export class RateLimiter {
   readonly bytesPerSecond: number;
-  readonly #clock: RateClock;
   readonly #piece: number;
   /** When the bytes that were promised so far are over. */
   #end = 0;
 
-  constructor(bytesPerSecond: number, clock: RateClock = SYSTEM_CLOCK) {
+  constructor(bytesPerSecond: number, private readonly clock: RateClock = SYSTEM_CLOCK) {
     this.bytesPerSecond = bytesPerSecond;
-    this.#clock = clock;
     const piece = Math.floor(bytesPerSecond / PIECES_PER_SECOND);
     this.#piece = Math.min(MAX_PIECE, Math.max(MIN_PIECE, piece));
   }
 
   /** Waits until so many bytes have had their time. Unused time is not saved up. */
   async take(bytes: number): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     this.#end = Math.max(this.#end, now) + bytes / this.bytesPerSecond * 1000;
-    await this.#clock.pause(this.#end - now);
+    await this.clock.pause(this.#end - now);
   }
 
   /** Passes bytes on in small pieces, at the permitted rate. */

@@ -98,11 +98,9 @@ export interface ChunkSigning {
 
 /** The signatures of the chunks of a body, each of which covers the one before. */
 export class ChunkSignatures {
-  readonly #signing: ChunkSigning;
   #previous: string;
 
-  constructor(signing: ChunkSigning) {
-    this.#signing = signing;
+  constructor(private readonly signing: ChunkSigning) {
     this.#previous = signing.seed;
   }
 
@@ -117,7 +115,7 @@ export class ChunkSignatures {
   }
 
   #sign(kind: string, ...hashes: string[]): string {
-    const { key, date, scope } = this.#signing;
+    const { key, date, scope } = this.signing;
     this.#previous = sign(key, [kind, date, scope, this.#previous, ...hashes].join("\n"));
     return this.#previous;
   }

@@ -117,7 +117,7 @@ async function requireObject(call: S3Call, deps: S3Deps): Promise<void> {
   const place = placeOf(call, call.key);
   const exists = call.key.endsWith("/")
     ? await deps.store.folders.get(place)
-    : await deps.store.files.stat(place);
+    : await deps.store.files.reader.stat(place);
   if (exists === undefined) throw await absentError(call, deps);
 }
 

@@ -96,7 +96,7 @@ async function checksumSource(
   from: Place,
   algorithm: ChecksumAlgorithm,
 ): Promise<ChecksummedSource> {
-  using file = await deps.store.files.openUncached(from);
+  using file = await deps.store.files.reader.openUncached(from);
   if (file === undefined) throw await absentSource(call, deps, from);
   const { record } = file;
   if (!sourceCondition(call.headers)(validators(record))) throw s3Errors.preconditionFailed();

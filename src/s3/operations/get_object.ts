@@ -25,7 +25,7 @@ async function getObject(call: S3Call, deps: S3Deps): Promise<Response> {
   requireVersion(call);
   const place = placeOf(call, key);
   if (isFolder(key)) return await getFolder(call, deps);
-  const file = await deps.store.files.open(place);
+  const file = await deps.store.files.reader.open(place);
   if (file === undefined) throw await absentError(call, deps);
   const { record } = file;
   try {
@@ -88,7 +88,7 @@ async function requestedPart(
   if (request.headers.has("range")) {
     throw new S3Error("InvalidRequest", "A request may have a Range or a partNumber, not both");
   }
-  const [part] = await store.files.parts(record, { from: number, limit: 1 });
+  const [part] = await store.files.reader.parts(record, { from: number, limit: 1 });
   const count = partCount(record);
   if (part?.part !== number) {
     throw new S3Error("InvalidPartNumber", "The object has fewer parts", {

@@ -21,7 +21,7 @@ async function getObjectAttributes(call: S3Call, deps: S3Deps): Promise<Response
     if (folder === undefined) throw await absentError(call, deps);
     return respond(wanted, { tag: EMPTY_TAG, size: 0, modified: folder.created });
   }
-  const record = await deps.store.files.stat(place);
+  const record = await deps.store.files.reader.stat(place);
   if (record === undefined) throw await absentError(call, deps);
   const parts = wanted.includes("ObjectParts") ? await partsElement(call, deps, record) : undefined;
   return respond(wanted, { ...record, tag: entityTag(record), parts });
@@ -78,7 +78,7 @@ async function partsElement(
   if (count === undefined) return undefined;
   const limit = Math.min(numberHeader(headers, "x-amz-max-parts") || MAX_ENTRIES, MAX_ENTRIES);
   const marker = numberHeader(headers, "x-amz-part-number-marker");
-  const parts = await store.files.parts(record, { from: marker + 1, limit });
+  const parts = await store.files.reader.parts(record, { from: marker + 1, limit });
   const algorithm = partAlgorithm(record);
   const last = parts.at(-1)?.part ?? marker;
   return ["ObjectParts", [

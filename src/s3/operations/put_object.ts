@@ -121,7 +121,7 @@ export async function currentValidators(
   place: Place,
 ): Promise<Validators | undefined> {
   if (!isFolder(place.name)) {
-    const record = await store.files.stat(place);
+    const record = await store.files.reader.stat(place);
     return record && validators(record);
   }
   const folder = await store.folders.get(place);

@@ -51,41 +51,33 @@ export function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
 
 class Crc<T> implements Checksum {
   #value: T;
-  readonly #extend: (bytes: Uint8Array, crc: T) => T;
-  readonly #toBytes: (crc: T) => Uint8Array;
 
   constructor(
     empty: T,
-    extend: (bytes: Uint8Array, crc: T) => T,
-    toBytes: (crc: T) => Uint8Array,
+    private readonly extend: (bytes: Uint8Array, crc: T) => T,
+    private readonly toBytes: (crc: T) => Uint8Array,
   ) {
     this.#value = empty;
-    this.#extend = extend;
-    this.#toBytes = toBytes;
   }
 
   update(bytes: Uint8Array): void {
-    this.#value = this.#extend(bytes, this.#value);
+    this.#value = this.extend(bytes, this.#value);
   }
 
   digest(): Uint8Array {
-    return this.#toBytes(this.#value);
+    return this.toBytes(this.#value);
   }
 }
 
 class Digest implements Checksum {
-  readonly #hash: Hash;
-
-  constructor(hash: Hash) {
-    this.#hash = hash;
-  }
+  constructor(private readonly hash: Hash) {}
 
   update(bytes: Uint8Array): void {
-    this.#hash.update(bytes);
+    this.hash.update(bytes);
   }
 
   digest(): Uint8Array {
-    return this.#hash.digest();
+    return this.hash.digest();
   }
 }
 

@@ -48,8 +48,6 @@ export interface ChunkedOptions {
 export class ChunkedDecoder {
   /** The trailers by name, without their signature. Complete after `end`. */
   readonly trailers = new Map<string, string>();
-
-  readonly #options: ChunkedOptions;
   #state: "head" | "data" | "data end" | "trailers" | "done" = "head";
   /** The part of a line that was received. */
   #line = "";
@@ -64,8 +62,7 @@ export class ChunkedDecoder {
   #wasSmall = false;
   #trailersLength = 0;
 
-  constructor(options: ChunkedOptions) {
-    this.#options = options;
+  constructor(private readonly options: ChunkedOptions) {
     this.#total = options.size;
   }
 
@@ -123,7 +120,7 @@ export class ChunkedDecoder {
 
   #beginChunk(head: string): void {
     const [, hex, signature] = HEAD.exec(head) ?? [];
-    const isSigned = this.#options.signatures !== undefined;
+    const isSigned = this.options.signatures !== undefined;
     if (hex === undefined || isSigned !== (signature !== undefined)) throw malformed();
     const size = parseInt(hex, 16);
     if (size > this.#total) throw incomplete("it is longer than x-amz-decoded-content-length");
@@ -142,7 +139,7 @@ export class ChunkedDecoder {
     this.#isLast = true;
     this.#endChunk();
     if (this.#total > 0) throw incomplete("it is shorter than x-amz-decoded-content-length");
-    this.#state = this.#options.hasTrailers ? "trailers" : "data end";
+    this.#state = this.options.hasTrailers ? "trailers" : "data end";
   }
 
   #take(bytes: Uint8Array): void {
@@ -154,7 +151,7 @@ export class ChunkedDecoder {
   #endChunk(): void {
     this.#state = "data end";
     if (this.#hash === undefined) return;
-    const expected = this.#options.signatures?.ofChunk(this.#hash.digest("hex")) ?? "";
+    const expected = this.options.signatures?.ofChunk(this.#hash.digest("hex")) ?? "";
     if (!isSameSignature(expected, this.#signature)) throw wrongSignature("a chunk");
   }
 
@@ -168,7 +165,7 @@ export class ChunkedDecoder {
   }
 
   #endTrailers(): void {
-    const { signatures, trailerNames } = this.#options;
+    const { signatures, trailerNames } = this.options;
     const signature = this.trailers.get(TRAILER_SIGNATURE);
     this.trailers.delete(TRAILER_SIGNATURE);
     const missing = trailerNames.find((name) => !this.trailers.has(name));

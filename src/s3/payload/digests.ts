@@ -122,14 +122,12 @@ function isBase64Of(text: string, length: number): boolean {
 
 /** Computes digests of bytes and compares them. */
 export class PayloadCheck {
-  readonly #expected: ExpectedDigests;
   readonly #md5 = createHash("md5");
   readonly #algorithm: ChecksumAlgorithm | undefined;
   readonly #checksum;
 
   /** @param compute The checksum that is computed if the sender announces none. */
-  constructor(expected: ExpectedDigests, compute?: ChecksumAlgorithm) {
-    this.#expected = expected;
+  constructor(private readonly expected: ExpectedDigests, compute?: ChecksumAlgorithm) {
     this.#algorithm = expected.checksum?.algorithm ?? compute;
     // The store computes SHA-256.
     const isOwn = this.#algorithm !== undefined && this.#algorithm !== "SHA256";
@@ -150,8 +148,8 @@ export class PayloadCheck {
    */
   finish(sha256: string, trailers?: ReadonlyMap<string, string>): PayloadDigests {
     const md5 = this.#md5.digest("hex");
-    if (this.#expected.md5 !== undefined) {
-      assertSame("Content-MD5", this.#expected.md5, Buffer.from(md5, "hex").toString("base64"));
+    if (this.expected.md5 !== undefined) {
+      assertSame("Content-MD5", this.expected.md5, Buffer.from(md5, "hex").toString("base64"));
     }
     const algorithm = this.#algorithm;
     if (algorithm === undefined) return { md5 };
@@ -161,7 +159,7 @@ export class PayloadCheck {
     const name = checksumHeader(algorithm);
     const trailer = trailers?.get(name);
     if (trailer !== undefined) assertChecksum(name, trailer, algorithm);
-    assertSame(algorithm, this.#expected.checksum?.value ?? trailer, value);
+    assertSame(algorithm, this.expected.checksum?.value ?? trailer, value);
     return { md5, checksum: { algorithm, value } };
   }
 }

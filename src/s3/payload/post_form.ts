@@ -92,17 +92,15 @@ function decode(bytes: Uint8Array): string {
 
 /** A body that is read up to delimiters. */
 class FormSource {
-  readonly #pieces: AsyncGenerator<Uint8Array>;
-  readonly #delimiter: Buffer;
   /** Received bytes that were not read yet. A line end is put before them, as the body may start with a boundary. */
   #buffer = Buffer.from("\r\n");
   /** Bytes that may still come before the file. */
   #allowed = MAX_FIELDS;
 
-  constructor(pieces: AsyncGenerator<Uint8Array>, delimiter: Buffer) {
-    this.#pieces = pieces;
-    this.#delimiter = delimiter;
-  }
+  constructor(
+    private readonly pieces: AsyncGenerator<Uint8Array>,
+    private readonly delimiter: Buffer,
+  ) {}
 
   /** Returns the bytes before a delimiter, and skips the delimiter. */
   async takeUntil(delimiter: Buffer): Promise<Buffer> {
@@ -141,7 +139,7 @@ class FormSource {
 
   /** Yields the bytes of the file, and drops what follows it. */
   async *file(): AsyncGenerator<Uint8Array> {
-    const delimiter = this.#delimiter;
+    const delimiter = this.delimiter;
     try {
       let at: number;
       while ((at = this.#buffer.indexOf(delimiter)) === -1) {
@@ -166,13 +164,13 @@ class FormSource {
       if (this.#buffer.byteLength > MAX_FIELDS) throw fieldsTooLarge();
     } while (await this.#receive(false));
     const rest = this.#buffer.toString("latin1");
-    const close = `${this.#delimiter.toString("latin1")}--`;
+    const close = `${this.delimiter.toString("latin1")}--`;
     if (!rest.startsWith("--") && !rest.includes(close)) throw malformed("it is not closed");
   }
 
   /** Adds a piece to the buffer. Returns whether there was one. @throws {S3Error} if one is required. */
   async #receive(isRequired = true): Promise<boolean> {
-    const { done, value } = await this.#pieces.next();
+    const { done, value } = await this.pieces.next();
     if (done !== true) {
       this.#buffer = Buffer.concat([this.#buffer, value]);
       return true;
@@ -182,7 +180,7 @@ class FormSource {
   }
 
   async cancel(): Promise<void> {
-    await this.#pieces.return(undefined);
+    await this.pieces.return(undefined);
   }
 }
 

@@ -53,7 +53,7 @@ async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
       }),
   );
   if (completed === "refused") throw await refusedWrite(call, deps, place);
-  const record = completed.record ?? await deps.store.files.stat(place);
+  const record = completed.record ?? await deps.store.files.reader.stat(place);
   if (record === undefined) throw s3Errors.noSuchUpload(id);
   return xmlResponse(["CompleteMultipartUploadResult", [
     ["Location", `${origin()}/${bucket}/${encodeURI(key)}`],

@@ -103,7 +103,7 @@ const uploadPartCopy: Operation = {
     }
     const { uploads, files } = deps.store;
     const { checksum: chosen } = await uploads.session(place, id);
-    using file = await files.open(from);
+    using file = await files.reader.open(from);
     if (file === undefined) throw await absentSource(call, deps, from);
     if (!sourceCondition(headers)(validators(file.record))) {
       throw s3Errors.preconditionFailed("x-amz-copy-source-if-match");

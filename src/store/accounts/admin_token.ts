@@ -16,15 +16,13 @@ const ADMINISTRATOR = "admin";
 export class AdminToken {
   /** How the audit logs name who has it. */
   readonly actor = "admin";
-  readonly #db: Database;
-  readonly #revocations: Revocations;
-  readonly #events: EventLog;
   readonly #cache: TtlCache<string>;
 
-  constructor(db: Database, revocations: Revocations, events: EventLog) {
-    this.#db = db;
-    this.#revocations = revocations;
-    this.#events = events;
+  constructor(
+    private readonly db: Database,
+    private readonly revocations: Revocations,
+    private readonly events: EventLog,
+  ) {
     this.#cache = new TtlCache(() => this.#read());
   }
 
@@ -57,14 +55,14 @@ export class AdminToken {
     mayReplace: (current: string | null) => boolean,
   ): Promise<boolean> {
     let former: string | null = null;
-    const isChanged = await transact(this.#db, async () => {
-      const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
+    const isChanged = await transact(this.db, async () => {
+      const { key, value, versionstamp } = await this.db.reader.get<string>(keys.adminToken());
       if (!mayReplace(value)) return { result: false };
       former = value;
       const operation = new Operation().check(key, versionstamp).set(key, hash);
       // A server that is started with a token sets it each time.
       if (value !== hash) {
-        this.#events.record(operation, COMMAND_LINE, {
+        this.events.record(operation, COMMAND_LINE, {
           event: "admin_token.renewed",
           target: ADMINISTRATOR,
         });
@@ -73,13 +71,13 @@ export class AdminToken {
     });
     if (!isChanged) return false;
     this.#cache.clear();
-    this.#revocations.notify();
+    this.revocations.notify();
     // They open nothing since the commit. This keeps them from coming back with the former token.
-    if (former !== null && former !== hash) await endGrants(this.#db, former);
+    if (former !== null && former !== hash) await endGrants(this.db, former);
     return true;
   }
 
   async #read(): Promise<string | undefined> {
-    return (await this.#db.reader.get<string>(keys.adminToken())).value ?? undefined;
+    return (await this.db.reader.get<string>(keys.adminToken())).value ?? undefined;
   }
 }

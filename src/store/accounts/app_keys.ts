@@ -33,25 +33,15 @@ type CachedAppKey = Owned & { appCreated: number; found: FoundAppKey };
 
 /** The keys of applications. Only the SHA-256 of a secret is stored. */
 export class AppKeyStore {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #apps: AppStore;
-  readonly #revocations: Revocations;
-  readonly #events: EventLog;
   readonly #cache: TtlCache<CachedAppKey>;
 
   constructor(
-    db: Database,
-    projects: ProjectCache,
-    apps: AppStore,
-    revocations: Revocations,
-    events: EventLog,
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly apps: AppStore,
+    private readonly revocations: Revocations,
+    private readonly events: EventLog,
   ) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#apps = apps;
-    this.#revocations = revocations;
-    this.#events = events;
     this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
@@ -68,8 +58,8 @@ export class AppKeyStore {
     { name, description }: { name: string; description?: string | undefined },
     actor: Actor = COMMAND_LINE,
   ): Promise<AppKeyInfo & { text: string }> {
-    return await transact(this.#db, async () => {
-      const [owner, current, named] = await this.#db.reader.getMany<
+    return await transact(this.db, async () => {
+      const [owner, current, named] = await this.db.reader.getMany<
         [ProjectRecord, AppRecord, string]
       >([keys.project(project), keys.app(project, app), keys.appKeyName(project, app, name)]);
       if (owner.value === null || current.value === null) throw new NoSuchApp(app);
@@ -92,18 +82,18 @@ export class AppKeyStore {
         .set(index, hash)
         .set(keys.appKey(hash), { project, app, ...info } satisfies AppKeyRecord);
       const target = `${app}/${prefix}`;
-      this.#events.record(operation, actor, { event: "app_key.created", project, target });
+      this.events.record(operation, actor, { event: "app_key.created", project, target });
       return { operation, result: { ...info, text } };
     });
   }
 
   /** Returns the keys of an application in the order of their names; none if there is no such application. */
   async list(project: string, app: string): Promise<AppKeyInfo[]> {
-    if (await this.#apps.get(project, app) === undefined) return [];
+    if (await this.apps.get(project, app) === undefined) return [];
     const found: Deno.KvKey[] = [];
-    const names = this.#db.reader.list<string>({ prefix: prefixes.appKeyNames(project, app) });
+    const names = this.db.reader.list<string>({ prefix: prefixes.appKeyNames(project, app) });
     for await (const { value } of names) found.push(keys.appKey(value));
-    const records = await readMany<AppKeyRecord>(this.#db.reader, found);
+    const records = await readMany<AppKeyRecord>(this.db.reader, found);
     return records.flatMap(({ value }) => value === null ? [] : [infoOf(value)]);
   }
 
@@ -114,14 +104,14 @@ export class AppKeyStore {
     name: string,
     actor: Actor = COMMAND_LINE,
   ): Promise<boolean> {
-    const hash = await transact(this.#db, async () => {
-      const [owner, current, named] = await this.#db.reader.getMany<
+    const hash = await transact(this.db, async () => {
+      const [owner, current, named] = await this.db.reader.getMany<
         [ProjectRecord, AppRecord, string]
       >([keys.project(project), keys.app(project, app), keys.appKeyName(project, app, name)]);
       if (owner.value === null || current.value === null || named.value === null) {
         return { result: undefined };
       }
-      const { value } = await this.#db.reader.get<AppKeyRecord>(keys.appKey(named.value));
+      const { value } = await this.db.reader.get<AppKeyRecord>(keys.appKey(named.value));
       if (value === null) return undefined;
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(named.key, named.versionstamp)
@@ -129,12 +119,12 @@ export class AppKeyStore {
         .delete(keys.appKeyPrefix(project, app, value.prefix))
         .delete(keys.appKey(named.value));
       const target = `${app}/${value.prefix}`;
-      this.#events.record(operation, actor, { event: "app_key.revoked", project, target });
+      this.events.record(operation, actor, { event: "app_key.revoked", project, target });
       return { operation, result: named.value };
     });
     if (hash === undefined) return false;
     this.#cache.forget(hash);
-    this.#revocations.notify();
+    this.revocations.notify();
     return true;
   }
 
@@ -142,24 +132,24 @@ export class AppKeyStore {
   async find(hash: string): Promise<FoundAppKey | undefined> {
     // The key and the application may be cached from different times. If they do not match, both are read once more.
     for (let tries = 0; tries < 2; tries++) {
-      const known = await this.#projects.findOwned(this.#cache, hash);
+      const known = await this.projects.findOwned(this.#cache, hash);
       if (known === undefined) return undefined;
       const { found, appCreated } = known.thing;
-      const app = await this.#apps.find(found.project, found.app);
+      const app = await this.apps.find(found.project, found.app);
       // A later application with the same name has another time of creation.
       if (app?.created === appCreated) return found;
       this.#cache.forget(hash);
-      this.#apps.forget(found.project, found.app);
+      this.apps.forget(found.project, found.app);
     }
     return undefined;
   }
 
   /** Reads a key together with its application and project: the second read is of one moment. */
   async #read(hash: string): Promise<CachedAppKey | undefined> {
-    const [first] = await this.#db.reads.get<[AppKeyRecord]>([keys.appKey(hash)]);
+    const [first] = await this.db.reads.get<[AppKeyRecord]>([keys.appKey(hash)]);
     if (first.value === null) return undefined;
     const { project, app, name, prefix } = first.value;
-    const [key, current, owner] = await this.#db.reads.get<
+    const [key, current, owner] = await this.db.reads.get<
       [AppKeyRecord, AppRecord, ProjectRecord]
     >([first.key, keys.app(project, app), keys.project(project)]);
     if (key.value === null || current.value === null || owner.value === null) return undefined;

@@ -43,30 +43,18 @@ type CachedApp = Owned & { info: AppInfo };
 
 /** The applications of all projects. */
 export class AppStore {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #revocations: Revocations;
-  readonly #deletions: Deletions;
-  readonly #events: EventLog;
-  readonly #wake: () => void;
   readonly #apps: TtlCache<CachedApp>;
   readonly #hosts: TtlCache<AppHostRecord>;
 
   /** @param wake Wakes the sweeper, which finishes deletions. */
   constructor(
-    db: Database,
-    projects: ProjectCache,
-    revocations: Revocations,
-    deletions: Deletions,
-    events: EventLog,
-    wake: () => void,
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly revocations: Revocations,
+    private readonly deletions: Deletions,
+    private readonly events: EventLog,
+    private readonly wake: () => void,
   ) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#revocations = revocations;
-    this.#deletions = deletions;
-    this.#events = events;
-    this.#wake = wake;
     this.#apps = new TtlCache((id) => this.#readApp(id), { cachesAbsence: true });
     this.#hosts = new TtlCache((host) => this.#readHost(host), { cachesAbsence: true });
   }
@@ -84,8 +72,8 @@ export class AppStore {
     settings: NewApp,
     actor: Actor = COMMAND_LINE,
   ): Promise<AppInfo> {
-    const { info, former } = await transact(this.#db, async () => {
-      const [owner, current, deletion] = await this.#db.reader.getMany<
+    const { info, former } = await transact(this.db, async () => {
+      const [owner, current, deletion] = await this.db.reader.getMany<
         [ProjectRecord, AppRecord, DeletionMarker]
       >([keys.project(project), keys.app(project, app), keys.appDeletion(project, app)]);
       if (owner.value === null) throw new NoSuchProject(project);
@@ -96,9 +84,9 @@ export class AppStore {
         .check(current.key, null)
         .check(deletion.key, null)
         .set(current.key, record);
-      this.#events.record(operation, actor, { event: "app.created", project, target: app });
+      this.events.record(operation, actor, { event: "app.created", project, target: app });
       if (record.access) {
-        this.#events.record(operation, actor, { event: "access.enabled", project, target: app });
+        this.events.record(operation, actor, { event: "access.enabled", project, target: app });
       }
       const former = await this.#claimHost(operation, project, app, record.host);
       return { operation, result: { info: infoOf(project, app, record, owner.value), former } };
@@ -110,10 +98,10 @@ export class AppStore {
 
   /** Returns the applications of a project in the order of their names; none if there is no such project. */
   async list(project: string): Promise<AppInfo[]> {
-    const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+    const owner = await this.db.reader.get<ProjectRecord>(keys.project(project));
     if (owner.value === null) return [];
     const suffix = owner.value;
-    const entries = this.#db.reader.list<AppRecord>({ prefix: prefixes.apps(project) });
+    const entries = this.db.reader.list<AppRecord>({ prefix: prefixes.apps(project) });
     return await Array.fromAsync(
       entries,
       ({ key, value }) => infoOf(project, String(key.at(-1)), value, suffix),
@@ -131,7 +119,7 @@ export class AppStore {
   /** Returns what `get` does, cached for `KEY_CACHE_TTL`. The arguments may be any text that a caller sent. */
   async find(project: string, app: string): Promise<AppInfo | undefined> {
     if (!isProjectId(project) || appNameProblem(app) !== undefined) return undefined;
-    const found = await this.#projects.findOwned(this.#apps, idOf(project, app));
+    const found = await this.projects.findOwned(this.#apps, idOf(project, app));
     return found === undefined ? undefined : withEffectiveHost(found.thing.info, found.owner);
   }
 
@@ -154,7 +142,7 @@ export class AppStore {
     changes: AppChanges,
     actor: Actor = COMMAND_LINE,
   ): Promise<AppInfo | undefined> {
-    const change = await transact(this.#db, async () => {
+    const change = await transact(this.db, async () => {
       const [owner, current] = await this.#readBoth(project, app);
       if (owner.value === null || current.value === null) return { result: undefined };
       const record = changed(current.value, changes);
@@ -162,7 +150,7 @@ export class AppStore {
         .check(current.key, current.versionstamp)
         .set(current.key, record);
       for (const event of changeEvents(current.value, record)) {
-        this.#events.record(operation, actor, { event, project, target: app });
+        this.events.record(operation, actor, { event, project, target: app });
       }
       const before: AppInfo = { project, app, ...current.value };
       let former: AppInfo | undefined;
@@ -176,13 +164,13 @@ export class AppStore {
     if (change === undefined) return undefined;
     const { before, after, former } = change;
     for (const one of [before, after, former]) if (one !== undefined) this.#forget(one);
-    this.#revocations.notify();
+    this.revocations.notify();
     return after;
   }
 
   /** Deletes an application and its keys. Returns whether there was one with this name. */
   async delete(project: string, app: string, actor: Actor = COMMAND_LINE): Promise<boolean> {
-    const deleted = await transact(this.#db, async () => {
+    const deleted = await transact(this.db, async () => {
       const [owner, current] = await this.#readBoth(project, app);
       if (owner.value === null || current.value === null) return { result: undefined };
       const marker: DeletionMarker = { kind: "app", since: Date.now() };
@@ -190,19 +178,19 @@ export class AppStore {
         .check(current.key, current.versionstamp)
         .delete(current.key)
         .set(keys.appDeletion(project, app), marker);
-      this.#events.record(operation, actor, { event: "app.deleted", project, target: app });
+      this.events.record(operation, actor, { event: "app.deleted", project, target: app });
       const { host } = current.value;
       if (host !== undefined) operation.delete(keys.appHost(host));
       return { operation, result: { project, app, ...current.value } };
     });
     if (deleted === undefined) return false;
     this.#forget(deleted);
-    this.#revocations.notify();
+    this.revocations.notify();
     try {
-      await this.#deletions.run(keys.appDeletion(project, app));
+      await this.deletions.run(keys.appDeletion(project, app));
     } catch {
       // The keys open nothing without their application. The sweeper deletes the rest, or reports why it cannot.
-      this.#wake();
+      this.wake();
     }
     return true;
   }
@@ -225,7 +213,7 @@ export class AppStore {
     host: string | undefined,
   ): Promise<AppInfo | undefined> {
     if (host === undefined) return undefined;
-    const claim = await this.#db.reader.get<AppHostRecord>(keys.appHost(host));
+    const claim = await this.db.reader.get<AppHostRecord>(keys.appHost(host));
     operation.check(claim.key, claim.versionstamp)
       .set(claim.key, { project, app } satisfies AppHostRecord);
     if (claim.value === null) return undefined;
@@ -241,7 +229,7 @@ export class AppStore {
   }
 
   async #readHost(host: string): Promise<AppHostRecord | undefined> {
-    const [{ value }] = await this.#db.reads.get<[AppHostRecord]>([keys.appHost(host)]);
+    const [{ value }] = await this.db.reads.get<[AppHostRecord]>([keys.appHost(host)]);
     return value ?? undefined;
   }
 
@@ -256,7 +244,7 @@ export class AppStore {
     project: string,
     app: string,
   ): Promise<[Deno.KvEntryMaybe<ProjectRecord>, Deno.KvEntryMaybe<AppRecord>]> {
-    return await this.#db.reads.get<[ProjectRecord, AppRecord]>([
+    return await this.db.reads.get<[ProjectRecord, AppRecord]>([
       keys.project(project),
       keys.app(project, app),
     ]);

@@ -8,20 +8,16 @@ import type { EmptyDriveDeletion, ProjectStore } from "./projects.ts";
 
 /** Drives as buckets of S3, which clients create and delete explicitly. */
 export class Buckets {
-  readonly #db: Database;
-  readonly #cache: ProjectCache;
-  readonly #projects: ProjectStore;
-
-  constructor(db: Database, cache: ProjectCache, projects: ProjectStore) {
-    this.#db = db;
-    this.#cache = cache;
-    this.#projects = projects;
-  }
+  constructor(
+    private readonly db: Database,
+    private readonly cache: ProjectCache,
+    private readonly projects: ProjectStore,
+  ) {}
 
   /** Returns whether there is a drive with this name. It is one read. */
   async exists(project: string, drive: string): Promise<boolean> {
-    if (await this.#cache.isHidden({ project, drive })) return false;
-    return await this.#cache.hasDrive({ project, drive });
+    if (await this.cache.isHidden({ project, drive })) return false;
+    return await this.cache.hasDrive({ project, drive });
   }
 
   /**
@@ -33,10 +29,10 @@ export class Buckets {
   async create(project: string, drive: string): Promise<"created" | "exists"> {
     const counter = keys.usage(project, drive, "files");
     let tries = 0;
-    return await transact<"created" | "exists">(this.#db, async () => {
-      if (tries++ > 0) this.#cache.forget(project);
-      const { unchanged } = await this.#cache.requireWritable({ project, drive });
-      const [files] = await this.#db.reads.get<[Deno.KvU64]>([counter]);
+    return await transact<"created" | "exists">(this.db, async () => {
+      if (tries++ > 0) this.cache.forget(project);
+      const { unchanged } = await this.cache.requireWritable({ project, drive });
+      const [files] = await this.db.reads.get<[Deno.KvU64]>([counter]);
       if (files.versionstamp !== null) return { result: "exists" };
       const operation = new Operation().share(unchanged).check(counter, null).sum(counter, 0);
       return { operation, result: "created" };
@@ -45,6 +41,6 @@ export class Buckets {
 
   /** Deletes a drive unless it has a file, a folder, or a file in the trash. Its open uploads end. */
   async deleteEmpty(project: string, drive: string, actor?: Actor): Promise<EmptyDriveDeletion> {
-    return await this.#projects.deleteEmptyDrive(project, drive, actor);
+    return await this.projects.deleteEmptyDrive(project, drive, actor);
   }
 }

@@ -58,19 +58,16 @@ async function fillProject(bench: TestStore, project: string): Promise<void> {
 
 /** A database that accepts a number of commits and then fails, as if the process were killed. */
 class ShortLived extends Database {
-  #left: number;
-
-  constructor({ reader, commits }: Database, left: number) {
+  constructor({ reader, commits }: Database, private left: number) {
     super(reader, commits);
-    this.#left = left;
   }
 
   override commit(operation: Operation): ReturnType<Database["commit"]> {
-    return this.#left-- > 0 ? super.commit(operation) : Promise.reject(new Error("Killed"));
+    return this.left-- > 0 ? super.commit(operation) : Promise.reject(new Error("Killed"));
   }
 
   override commitBulk(operation: Operation): ReturnType<Database["commit"]> {
-    return this.#left-- > 0 ? super.commitBulk(operation) : Promise.reject(new Error("Killed"));
+    return this.left-- > 0 ? super.commitBulk(operation) : Promise.reject(new Error("Killed"));
   }
 }
 
@@ -182,7 +179,7 @@ testOnAll("A batch that two processes commit releases shared bytes once", async 
   await Promise.all([bench, otherProcess(bench)].map(sweepLater));
   await sweepLater(bench);
   for (const place of originals) {
-    const file = await store.files.open(place);
+    const file = await store.files.reader.open(place);
     assert(file !== undefined, place.name);
     const pieces = await Array.fromAsync(await file.read({ start: 0, end: file.record.size }));
     const received = new Uint8Array(await new Blob(pieces).arrayBuffer());
@@ -226,7 +223,7 @@ testOnAll(
     const place = { project: "p", drive: "d", name: "a" };
     const data = bytes(40 * CHUNK_SIZE);
     await putAt(bench, place, data);
-    const file = await bench.store.files.open(place);
+    const file = await bench.store.files.reader.open(place);
     assert(file !== undefined);
     const pieces = await file.read({ start: 0, end: data.byteLength });
     const first = await pieces[Symbol.asyncIterator]().next();

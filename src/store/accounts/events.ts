@@ -132,8 +132,6 @@ export interface EventQuery {
 
 /** The audit logs of the projects and of the server. */
 export class EventLog {
-  readonly #db: Database;
-  readonly #random: () => number;
   /** Projects whose events the next sweep counts. */
   readonly #grown = new Set<string>();
   /** The time in the last id, in milliseconds since 1970. */
@@ -141,10 +139,7 @@ export class EventLog {
   #isStopped = false;
 
   /** @param random Returns a number from 0 to 1, as `Math.random` does. */
-  constructor(db: Database, random: () => number = Math.random) {
-    this.#db = db;
-    this.#random = random;
-  }
+  constructor(private readonly db: Database, private readonly random: () => number = Math.random) {}
 
   /**
    * Adds an event to the operation that makes the change. The operation has to check the record of the project, so that
@@ -164,7 +159,7 @@ export class EventLog {
     // The log of a deleted project is deleted with it.
     if (event === "project.deleted") return;
     operation.set(keys.event(project, id), record);
-    if (this.#random() * COUNT_EVERY < 1) this.#grown.add(project);
+    if (this.random() * COUNT_EVERY < 1) this.#grown.add(project);
   }
 
   /** Returns a page of a project's log, the newest first. */
@@ -197,7 +192,7 @@ export class EventLog {
     const counts = new Map<EventName, number>();
     let batch = new Operation();
     let size = 0;
-    const events = this.#db.reader.list<EventRecord>(ranges.events(project), {
+    const events = this.db.reader.list<EventRecord>(ranges.events(project), {
       reverse: true,
       batchSize: BATCH,
     });
@@ -208,11 +203,11 @@ export class EventLog {
       if (count <= MAX_EVENTS_OF_A_NAME) continue;
       batch.delete(key).delete(keys.serverEvent(String(key.at(-1))));
       if (++size < BATCH) continue;
-      await this.#db.commitBulk(batch, "background");
+      await this.db.commitBulk(batch, "background");
       batch = new Operation();
       size = 0;
     }
-    if (size > 0) await this.#db.commitBulk(batch, "background");
+    if (size > 0) await this.db.commitBulk(batch, "background");
   }
 
   /** Stops a sweep after its current batch. */
@@ -224,7 +219,7 @@ export class EventLog {
   async #removeOld(now: number): Promise<void> {
     const old = ranges.serverEvents(ulid(now - EVENT_TTL).slice(0, TIME_LENGTH));
     while (!this.#isStopped) {
-      const list = this.#db.reader.list<ServerEventRecord>(old, { limit: BATCH, batchSize: BATCH });
+      const list = this.db.reader.list<ServerEventRecord>(old, { limit: BATCH, batchSize: BATCH });
       const batch = new Operation();
       let size = 0;
       for await (const { key, value: { project } } of list) {
@@ -232,7 +227,7 @@ export class EventLog {
         if (project !== undefined) batch.delete(keys.event(project, String(key.at(-1))));
         size++;
       }
-      if (size > 0) await this.#db.commitBulk(batch, "background");
+      if (size > 0) await this.db.commitBulk(batch, "background");
       if (size < BATCH) return;
     }
   }
@@ -246,7 +241,7 @@ export class EventLog {
   }
 
   async #page(range: Deno.KvListSelector, { limit }: EventQuery): Promise<EventPage> {
-    const list = this.#db.reader.list<ServerEventRecord>(range, {
+    const list = this.db.reader.list<ServerEventRecord>(range, {
       reverse: true,
       limit: limit + 1,
       batchSize: BATCH,

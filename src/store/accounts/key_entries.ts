@@ -144,14 +144,9 @@ export async function readKey<R extends KeyRecord>(
 
 /** Stores in the background in which hour each key was last used. */
 export class KeyUses {
-  readonly #db: Database;
-  readonly #onError: (error: unknown) => void;
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(db: Database, onError: (error: unknown) => void) {
-    this.#db = db;
-    this.#onError = onError;
-  }
+  constructor(private readonly db: Database, private readonly onError: (error: unknown) => void) {}
 
   /**
    * Stores that a key was used in this hour, unless that is known. The checks let one of several processes do it, and
@@ -177,10 +172,10 @@ export class KeyUses {
 
   async #store(operation: Operation): Promise<void> {
     try {
-      await this.#db.commit(operation);
+      await this.db.commit(operation);
     } catch (error) {
       // The next look-up beyond the cache time tries again.
-      if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) this.#onError(error);
+      if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) this.onError(error);
     }
   }
 }

@@ -61,25 +61,17 @@ export interface FoundProjectKey {
 
 /** The keys of projects. Only the SHA-256 of a secret is stored. */
 export class ProjectKeyStore {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #revocations: Revocations;
-  readonly #events: EventLog;
   readonly #cache: TtlCache<CachedKey<ProjectKeyRecord>>;
   readonly #uses: KeyUses;
 
   /** @param onError Receives errors of background work. */
   constructor(
-    db: Database,
-    projects: ProjectCache,
-    revocations: Revocations,
-    events: EventLog,
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly revocations: Revocations,
+    private readonly events: EventLog,
     onError: (error: unknown) => void,
   ) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#revocations = revocations;
-    this.#events = events;
     this.#cache = new TtlCache((hash) => readKey(db, placeOf(hash)));
     this.#uses = new KeyUses(db, onError);
   }
@@ -89,7 +81,7 @@ export class ProjectKeyStore {
    * An expired key is deleted here, so a system clock that is set back does not revive it.
    */
   async find(hash: string): Promise<FoundProjectKey | undefined> {
-    const found = await this.#projects.findOwned(this.#cache, hash);
+    const found = await this.projects.findOwned(this.#cache, hash);
     if (found === undefined) return undefined;
     const { thing: key, owner } = found;
     const now = Date.now();
@@ -122,8 +114,8 @@ export class ProjectKeyStore {
     project: string,
     { name, created = Date.now(), limits = {}, by, actor = COMMAND_LINE }: NewKey = {},
   ): Promise<KeyInfo & { key: ProjectKey } | undefined> {
-    return await transact(this.#db, async () => {
-      const operation = await startCreation(this.#db, project, by);
+    return await transact(this.db, async () => {
+      const operation = await startCreation(this.db, project, by);
       if (operation === undefined) return { result: undefined };
       const key = newProjectKey(project);
       const record: ProjectKeyRecord = {
@@ -135,21 +127,21 @@ export class ProjectKeyStore {
       };
       addProjectKey(operation, hashSecret(key.text), record);
       const event = { event: "key.created", project, target: record.prefix } as const;
-      this.#events.record(operation, actor, event);
+      this.events.record(operation, actor, event);
       return { operation, result: { key, ...infoOf(record) } };
     });
   }
 
   /** Returns the keys of a project, the oldest first; none if there is no such project. */
   async list(project: string): Promise<KeyInfo[]> {
-    if ((await this.#db.reader.get(keys.project(project))).value === null) return [];
+    if ((await this.db.reader.get(keys.project(project))).value === null) return [];
     const hashes: string[] = [];
-    const index = this.#db.reader.list<string>({ prefix: prefixes.projectKeyPrefixes(project) });
+    const index = this.db.reader.list<string>({ prefix: prefixes.projectKeyPrefixes(project) });
     for await (const { value } of index) hashes.push(value);
     await this.#uses.flush();
     const [records, uses] = await Promise.all([
-      readMany<ProjectKeyRecord>(this.#db.reader, hashes.map(keys.projectKey)),
-      readMany<number>(this.#db.reader, hashes.map(keys.projectKeyUse)),
+      readMany<ProjectKeyRecord>(this.db.reader, hashes.map(keys.projectKey)),
+      readMany<number>(this.db.reader, hashes.map(keys.projectKeyUse)),
     ]);
     const infos: KeyInfo[] = [];
     for (const [i, hash] of hashes.entries()) {
@@ -172,14 +164,14 @@ export class ProjectKeyStore {
     prefix: string,
     { within = Rights.all, actor = COMMAND_LINE }: { within?: Rights; actor?: Actor } = {},
   ): Promise<boolean> {
-    const revoked = await transact(this.#db, async () => {
-      const [owner, index] = await this.#db.reader.getMany<[ProjectRecord, string]>([
+    const revoked = await transact(this.db, async () => {
+      const [owner, index] = await this.db.reader.getMany<[ProjectRecord, string]>([
         keys.project(project),
         keys.projectKeyPrefix(project, prefix),
       ]);
       if (owner.value === null || index.value === null) return { result: undefined };
       const hash = index.value;
-      const { value } = await this.#db.reader.get<ProjectKeyRecord>(keys.projectKey(hash));
+      const { value } = await this.db.reader.get<ProjectKeyRecord>(keys.projectKey(hash));
       const isFound = value !== null && !isExpired(value);
       if (isFound) {
         const rights = new Rights(value);
@@ -191,15 +183,15 @@ export class ProjectKeyStore {
         .delete(index.key);
       deleteProjectKey(operation, hash, value);
       if (isFound) {
-        this.#events.record(operation, actor, { event: "key.revoked", project, target: prefix });
+        this.events.record(operation, actor, { event: "key.revoked", project, target: prefix });
       }
       return { operation, result: { hash, isFound } };
     });
     if (revoked === undefined) return false;
     this.#cache.forget(revoked.hash);
-    this.#revocations.notify();
+    this.revocations.notify();
     // They open nothing since the commit. This keeps them from coming back with a key that is made again.
-    await endGrants(this.#db, revoked.hash);
+    await endGrants(this.db, revoked.hash);
     return revoked.isFound;
   }
 
@@ -207,7 +199,7 @@ export class ProjectKeyStore {
     hash: string,
     { record, versionstamp }: Pick<CachedKey<ProjectKeyRecord>, "record" | "versionstamp">,
   ): Promise<void> {
-    await this.#db.commit(expireKey(hash, record, versionstamp));
+    await this.db.commit(expireKey(hash, record, versionstamp));
     this.#cache.forget(hash);
   }
 }

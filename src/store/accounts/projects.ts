@@ -52,33 +52,19 @@ export type EmptyDriveDeletion = "deleted" | "absent" | "not empty";
 
 /** The projects. */
 export class ProjectStore {
-  readonly #db: Database;
-  readonly #cache: ProjectCache;
-  readonly #revocations: Revocations;
-  readonly #deletions: Deletions;
-  readonly #events: EventLog;
-  readonly #wake: () => void;
-
   /** @param wake Wakes the sweeper, which finishes deletions and empties the trash. */
   constructor(
-    db: Database,
-    cache: ProjectCache,
-    revocations: Revocations,
-    deletions: Deletions,
-    events: EventLog,
-    wake: () => void,
-  ) {
-    this.#db = db;
-    this.#cache = cache;
-    this.#revocations = revocations;
-    this.#deletions = deletions;
-    this.#events = events;
-    this.#wake = wake;
-  }
+    private readonly db: Database,
+    private readonly cache: ProjectCache,
+    private readonly revocations: Revocations,
+    private readonly deletions: Deletions,
+    private readonly events: EventLog,
+    private readonly wake: () => void,
+  ) {}
 
   /** Returns whether there is no project. */
   async isEmpty(): Promise<boolean> {
-    for await (const _ of this.#db.reader.list({ prefix: prefixes.projects() }, { limit: 1 })) {
+    for await (const _ of this.db.reader.list({ prefix: prefixes.projects() }, { limit: 1 })) {
       return false;
     }
     return true;
@@ -90,16 +76,16 @@ export class ProjectStore {
    */
   async ensure(project: string, key: ProjectKey): Promise<void> {
     const hash = hashSecret(key.text);
-    await transact(this.#db, async () => {
-      const [owner, deletion, stored] = await this.#db.reader.getMany<
+    await transact(this.db, async () => {
+      const [owner, deletion, stored] = await this.db.reader.getMany<
         [ProjectRecord, DeletionMarker, ProjectKeyRecord]
       >([keys.project(project), keys.projectDeletion(project), keys.projectKey(hash)]);
       if (deletion.value !== null) {
-        await this.#deletions.run(deletion.key);
+        await this.deletions.run(deletion.key);
         return undefined;
       }
       if (stored.value !== null && !opens(stored.value, project)) {
-        await this.#db.commit(expireKey(hash, stored.value, stored.versionstamp));
+        await this.db.commit(expireKey(hash, stored.value, stored.versionstamp));
         return undefined;
       }
       if (owner.value !== null && stored.value !== null) return { result: undefined };
@@ -109,17 +95,17 @@ export class ProjectStore {
         .check(stored.key, stored.versionstamp);
       if (owner.value === null) {
         operation.set(owner.key, { created } satisfies ProjectRecord);
-        this.#events.record(operation, COMMAND_LINE, { event: "project.created", project });
+        this.events.record(operation, COMMAND_LINE, { event: "project.created", project });
       }
       if (stored.value === null) {
-        const prefix = await freePrefix(this.#db, project, hash, keyPrefix(key));
+        const prefix = await freePrefix(this.db, project, hash, keyPrefix(key));
         addProjectKey(operation, hash, { project, created, prefix });
         const event = { event: "key.created", project, target: prefix } as const;
-        this.#events.record(operation, COMMAND_LINE, event);
+        this.events.record(operation, COMMAND_LINE, event);
       }
       return { operation, result: undefined };
     });
-    this.#cache.forget(project);
+    this.cache.forget(project);
   }
 
   /**
@@ -136,10 +122,10 @@ export class ProjectStore {
     limits: Pick<ProjectChanges, "maxBytes" | "maxFiles"> = {},
     actor: Actor = COMMAND_LINE,
   ): Promise<{ info: ProjectInfo; key: ProjectKey }> {
-    const made = await transact(this.#db, async () => {
+    const made = await transact(this.db, async () => {
       const key = newProjectKey(project);
       const id = key.project;
-      const [owner, deletion] = await this.#db.reader.getMany<[ProjectRecord, DeletionMarker]>([
+      const [owner, deletion] = await this.db.reader.getMany<[ProjectRecord, DeletionMarker]>([
         keys.project(id),
         keys.projectDeletion(id),
       ]);
@@ -154,23 +140,23 @@ export class ProjectStore {
         .set(owner.key, record);
       const prefix = keyPrefix(key);
       addProjectKey(operation, hashSecret(key.text), { project: id, created, prefix });
-      this.#events.record(operation, actor, { event: "project.created", project: id });
-      this.#events.record(operation, actor, { event: "key.created", project: id, target: prefix });
+      this.events.record(operation, actor, { event: "project.created", project: id });
+      this.events.record(operation, actor, { event: "key.created", project: id, target: prefix });
       return { operation, result: { info: infoOf(id, record), key } };
     });
-    this.#cache.forget(made.info.project);
+    this.cache.forget(made.info.project);
     return made;
   }
 
   /** Returns all projects in the order of their ids. */
   async list(): Promise<ProjectInfo[]> {
-    const entries = this.#db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
+    const entries = this.db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
     return await Array.fromAsync(entries, ({ key, value }) => infoOf(String(key.at(-1)), value));
   }
 
   /** Returns a project, or `undefined` if there is none with this id. */
   async get(project: string): Promise<ProjectInfo | undefined> {
-    const { value } = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+    const { value } = await this.db.reader.get<ProjectRecord>(keys.project(project));
     return value === null ? undefined : infoOf(project, value);
   }
 
@@ -185,8 +171,8 @@ export class ProjectStore {
     changes: ProjectChanges,
     actor: Actor = COMMAND_LINE,
   ): Promise<ProjectInfo | undefined> {
-    const info = await transact(this.#db, async () => {
-      const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+    const info = await transact(this.db, async () => {
+      const owner = await this.db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: undefined };
       const record = changed(owner.value, changes);
       const operation = new Operation().check(owner.key, owner.versionstamp);
@@ -195,13 +181,13 @@ export class ProjectStore {
         emptyInBackground(operation, project);
       }
       for (const event of changeEvents(owner.value, record)) {
-        this.#events.record(operation, actor, { ...event, project });
+        this.events.record(operation, actor, { ...event, project });
       }
       return { operation, result: infoOf(project, record) };
     });
-    this.#cache.forget(project);
-    if (info !== undefined && changes.hostSuffix !== undefined) this.#revocations.notify();
-    if (changes.trashDays === 0) this.#wake();
+    this.cache.forget(project);
+    if (info !== undefined && changes.hostSuffix !== undefined) this.revocations.notify();
+    if (changes.trashDays === 0) this.wake();
     return info;
   }
 
@@ -210,14 +196,14 @@ export class ProjectStore {
    * Returns whether there was one with this id.
    */
   async delete(project: string, actor: Actor = COMMAND_LINE): Promise<boolean> {
-    const isDeleted = await transact(this.#db, async () => {
-      const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+    const isDeleted = await transact(this.db, async () => {
+      const owner = await this.db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: false };
       const marker: DeletionMarker = { kind: "project", since: Date.now() };
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .delete(owner.key)
         .set(keys.projectDeletion(project), marker);
-      this.#events.record(operation, actor, { event: "project.deleted", project });
+      this.events.record(operation, actor, { event: "project.deleted", project });
       return { operation, result: true };
     });
     if (isDeleted) this.#notifyDeletion(project);
@@ -238,7 +224,7 @@ export class ProjectStore {
     if (outcome === "absent") return false;
     this.#notifyDeletion(project);
     // From now on it counts nowhere, also if there is much to delete.
-    await this.#deletions.discount(project, drive);
+    await this.deletions.discount(project, drive);
     return true;
   }
 
@@ -252,13 +238,13 @@ export class ProjectStore {
     drive: string,
     actor: Actor = COMMAND_LINE,
   ): Promise<EmptyDriveDeletion> {
-    const isEmpty = () => isEmptyDrive(this.#db.reader, project, drive);
+    const isEmpty = () => isEmptyDrive(this.db.reader, project, drive);
     const outcome = await this.#hideDrive(project, drive, actor, isEmpty);
     if (outcome === "being deleted") return "absent";
     if (outcome === "deleted") {
       this.#notifyDeletion(project);
       // There is little to delete. If it fails, the sweeper continues.
-      await this.#deletions.run(keys.driveDeletion(project, drive)).catch(() => {});
+      await this.deletions.run(keys.driveDeletion(project, drive)).catch(() => {});
     }
     return outcome;
   }
@@ -275,8 +261,8 @@ export class ProjectStore {
     actor: Actor,
     isEmpty?: () => Promise<boolean>,
   ): Promise<EmptyDriveDeletion | "being deleted"> {
-    return await transact<EmptyDriveDeletion | "being deleted">(this.#db, async () => {
-      const [owner, files] = await this.#db.reader.getMany<[ProjectRecord, Deno.KvU64]>([
+    return await transact<EmptyDriveDeletion | "being deleted">(this.db, async () => {
+      const [owner, files] = await this.db.reader.getMany<[ProjectRecord, Deno.KvU64]>([
         keys.project(project),
         keys.usage(project, drive, "files"),
       ]);
@@ -293,15 +279,15 @@ export class ProjectStore {
         .set(keys.driveDeletion(project, drive), marker);
       if (isEmpty !== undefined) operation.check(files.key, files.versionstamp);
       operation.set(owner.key, record);
-      this.#events.record(operation, actor, { event: "drive.deleted", project, target: drive });
+      this.events.record(operation, actor, { event: "drive.deleted", project, target: drive });
       return { operation, result: "deleted" };
     });
   }
 
   #notifyDeletion(project: string): void {
-    this.#cache.forget(project);
-    this.#revocations.notify();
-    this.#wake();
+    this.cache.forget(project);
+    this.revocations.notify();
+    this.wake();
   }
 }
 

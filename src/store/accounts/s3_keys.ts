@@ -58,16 +58,12 @@ export interface S3KeyParts {
 
 /** The S3 keys of projects. Their secrets are stored encrypted. */
 export class S3KeyStore {
-  readonly #db: Database;
-  readonly #parts: S3KeyParts;
   readonly #cache: TtlCache<CachedS3Key>;
   readonly #uses: KeyUses;
   /** The problems with secrets that were reported. */
   readonly #reported = new Set<string>();
 
-  constructor(db: Database, parts: S3KeyParts) {
-    this.#db = db;
-    this.#parts = parts;
+  constructor(private readonly db: Database, private readonly parts: S3KeyParts) {
     this.#cache = new TtlCache((id) => this.#read(id));
     this.#uses = new KeyUses(db, parts.onError);
   }
@@ -80,7 +76,7 @@ export class S3KeyStore {
   async find(accessKeyId: string): Promise<FoundS3Key | undefined> {
     // Anyone may send any text: only a valid id is looked up.
     if (!isAccessKeyId(accessKeyId)) return undefined;
-    const found = await this.#parts.projects.findOwned(this.#cache, accessKeyId);
+    const found = await this.parts.projects.findOwned(this.#cache, accessKeyId);
     if (found === undefined) return undefined;
     const { thing: key, owner: { deleting } } = found;
     const now = Date.now();
@@ -114,8 +110,8 @@ export class S3KeyStore {
     project: string,
     { name, created = Date.now(), limits = {}, by, actor = COMMAND_LINE }: NewKey = {},
   ): Promise<S3KeyInfo & S3Key | undefined> {
-    return await transact(this.#db, async () => {
-      const operation = await startCreation(this.#db, project, by);
+    return await transact(this.db, async () => {
+      const operation = await startCreation(this.db, project, by);
       if (operation === undefined) return { result: undefined };
       const key = newS3Key();
       const { accessKeyId } = key;
@@ -124,19 +120,19 @@ export class S3KeyStore {
         project,
         ...(name === undefined ? {} : { name }),
         created,
-        secret: await this.#parts.secrets.seal(key.secret, { accessKeyId, project }),
+        secret: await this.parts.secrets.seal(key.secret, { accessKeyId, project }),
       };
       operation.check(keys.s3Key(accessKeyId), null);
       setS3Key(operation, accessKeyId, record);
       const event = { event: "s3_key.created", project, target: accessKeyId } as const;
-      this.#parts.events.record(operation, actor, event);
+      this.parts.events.record(operation, actor, event);
       return { operation, result: { ...key, ...infoOf(accessKeyId, record, true) } };
     });
   }
 
   /** Returns the S3 keys of a project, the oldest first; none if there is no such project. */
   async list(project: string): Promise<S3KeyInfo[]> {
-    const { reader } = this.#db;
+    const { reader } = this.db;
     if ((await reader.get(keys.project(project))).value === null) return [];
     const index = reader.list<S3KeyIndexRecord>({ prefix: prefixes.s3KeysOf(project) });
     const ids = await Array.fromAsync(index, ({ key }) => String(key.at(-1)));
@@ -170,8 +166,8 @@ export class S3KeyStore {
     { within = Rights.all, actor = COMMAND_LINE }: { within?: Rights; actor?: Actor } = {},
   ): Promise<boolean> {
     if (!isAccessKeyId(accessKeyId)) return false;
-    const isRevoked = await transact(this.#db, async () => {
-      const [owner, key] = await this.#db.reader.getMany<[ProjectRecord, S3KeyRecord]>([
+    const isRevoked = await transact(this.db, async () => {
+      const [owner, key] = await this.db.reader.getMany<[ProjectRecord, S3KeyRecord]>([
         keys.project(project),
         keys.s3Key(accessKeyId),
       ]);
@@ -187,12 +183,12 @@ export class S3KeyStore {
       deleteS3Key(operation, { id: accessKeyId, ...key.value });
       if (isFound) {
         const event = { event: "s3_key.revoked", project, target: accessKeyId } as const;
-        this.#parts.events.record(operation, actor, event);
+        this.parts.events.record(operation, actor, event);
       }
       return { operation, result: isFound };
     });
     this.#cache.forget(accessKeyId);
-    if (isRevoked) this.#parts.revocations.notify();
+    if (isRevoked) this.parts.revocations.notify();
     return isRevoked;
   }
 
@@ -202,12 +198,12 @@ export class S3KeyStore {
   ): Promise<void> {
     const operation = new Operation().check(keys.s3Key(id), versionstamp);
     deleteS3Key(operation, { id, ...record });
-    await this.#db.commit(operation);
+    await this.db.commit(operation);
     this.#cache.forget(id);
   }
 
   async #read(id: string): Promise<CachedS3Key | undefined> {
-    const key = await readKey<S3KeyRecord>(this.#db, placeOf(id));
+    const key = await readKey<S3KeyRecord>(this.db, placeOf(id));
     if (key === undefined) return undefined;
     const secret = await this.#open(id, key.record);
     return secret === undefined ? undefined : { ...key, secret };
@@ -216,12 +212,12 @@ export class S3KeyStore {
   /** Decrypts the secret of a key. Returns `undefined` if that is not possible, and reports each reason once. */
   async #open(accessKeyId: string, { project, secret }: S3KeyRecord): Promise<string | undefined> {
     try {
-      return await this.#parts.secrets.open(secret, { accessKeyId, project });
+      return await this.parts.secrets.open(secret, { accessKeyId, project });
     } catch (error) {
       if (!(error instanceof S3KeysUnavailable)) throw error;
       if (!this.#reported.has(error.message)) {
         this.#reported.add(error.message);
-        this.#parts.onError(error);
+        this.parts.onError(error);
       }
       return undefined;
     }

@@ -72,13 +72,13 @@ function refuse(): Promise<never> {
 /** A key in a file: the operator's, or one in the data folder that is created with the first S3 key. */
 export class S3KeyFile implements S3SecretKey {
   readonly name: string;
-  readonly #path: string;
-  readonly #isOurs: boolean;
 
-  private constructor(path: string, name: string, isOurs: boolean) {
-    this.#path = path;
+  private constructor(
+    private readonly path: string,
+    name: string,
+    private readonly isOurs: boolean,
+  ) {
     this.name = name;
-    this.#isOurs = isOurs;
   }
 
   /** The file in a data folder. */
@@ -102,12 +102,12 @@ export class S3KeyFile implements S3SecretKey {
   }
 
   async #openWarning(): Promise<string | undefined> {
-    const mode = await modeOf(this.#path);
+    const mode = await modeOf(this.path);
     if ((mode & SHARED_MODE) === 0) return undefined;
-    const isPrivate = this.#isOurs && (await makePrivate([this.#path])).length === 0;
-    return `The file ${this.#path} encrypts S3 keys and is open to other users of this machine (mode ${
+    const isPrivate = this.isOurs && (await makePrivate([this.path])).length === 0;
+    return `The file ${this.path} encrypts S3 keys and is open to other users of this machine (mode ${
       mode.toString(8)
-    }). ${isPrivate ? "It is private now" : `Close it with chmod 600 ${this.#path}`}. ` +
+    }). ${isPrivate ? "It is private now" : `Close it with chmod 600 ${this.path}`}. ` +
       "If others may have read it and the store, revoke the S3 keys and create new ones";
   }
 
@@ -124,17 +124,17 @@ export class S3KeyFile implements S3SecretKey {
   async read(): Promise<Uint8Array<ArrayBuffer>> {
     const key = await this.#find();
     if (key !== undefined) return key;
-    const advice = this.#isOurs ? ". Put it back, or create new S3 keys" : "";
+    const advice = this.isOurs ? ". Put it back, or create new S3 keys" : "";
     throw unavailable(`${this.name} does not exist${advice}`);
   }
 
   /** @throws {StoreFull} if the disk is full. */
   async readOrCreate(): Promise<Uint8Array<ArrayBuffer>> {
     try {
-      if (!this.#isOurs) return await this.read();
+      if (!this.isOurs) return await this.read();
       const key = await this.#find() ?? await this.#create();
       // Also if another process has created the file: it must be on disk before the first secret that needs it.
-      await syncFolder(dirname(this.#path));
+      await syncFolder(dirname(this.path));
       return key;
     } catch (error) {
       if (error instanceof S3KeysUnavailable) throw error;
@@ -147,7 +147,7 @@ export class S3KeyFile implements S3SecretKey {
   async #find(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     let text: string;
     try {
-      text = await Deno.readTextFile(this.#path);
+      text = await Deno.readTextFile(this.path);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw unavailable(`${this.name} cannot be read: ${failureReason(error)}`, error);
@@ -161,12 +161,12 @@ export class S3KeyFile implements S3SecretKey {
 
   /** Creates the file, unless another process has just done so: no key must ever replace another. */
   async #create(): Promise<Uint8Array<ArrayBuffer>> {
-    using file = await TemporaryFile.create(this.#path);
+    using file = await TemporaryFile.create(this.path);
     const key = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
     await Deno.writeTextFile(file.path, `${encodeBase64(key)}\n`);
     await syncFile(file.path);
     try {
-      await file.rename(this.#path, { replaces: false });
+      await file.rename(this.path, { replaces: false });
       return key;
     } catch (error) {
       const existing = error instanceof Deno.errors.AlreadyExists && await this.#find();
@@ -199,18 +199,15 @@ export interface SecretOwner {
 
 /** Encrypts and decrypts the secrets of S3 keys. */
 export class S3SecretBox {
-  readonly #source: S3SecretKey;
   /** The key that decrypted the last secret. */
   #key: CryptoKey | undefined;
 
-  constructor(source: S3SecretKey) {
-    this.#source = source;
-  }
+  constructor(private readonly source: S3SecretKey) {}
 
   /** Encrypts a secret. @throws {S3KeysUnavailable} if there is no key for it. */
   async seal(secret: string, owner: SecretOwner): Promise<SealedSecret> {
     // Read each time: a key that is lost with this process would make the secret unreadable.
-    const key = await importKey(await this.#source.readOrCreate());
+    const key = await importKey(await this.source.readOrCreate());
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
     const text = await crypto.subtle.encrypt(
       cipherOf(iv, owner),
@@ -225,7 +222,7 @@ export class S3SecretBox {
     const known = this.#key && await decrypt(this.#key, sealed, owner);
     if (known !== undefined) return known;
     // The key may have been created or restored since.
-    const key = await importKey(await this.#source.read());
+    const key = await importKey(await this.source.read());
     const secret = await decrypt(key, sealed, owner);
     if (secret === undefined) {
       throw unavailable(

@@ -23,17 +23,12 @@ type DayTraffic = Map<string | undefined, Traffic>;
  * changed and checked in one operation, so several processes may add to it.
  */
 export class TrafficCounter {
-  readonly #db: Database;
-  readonly #onError: (error: unknown) => void;
   #days = new Map<number, DayTraffic>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #flushing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(db: Database, onError: (error: unknown) => void) {
-    this.#db = db;
-    this.#onError = onError;
-  }
+  constructor(private readonly db: Database, private readonly onError: (error: unknown) => void) {}
 
   /** Counts a request that has ended. The project must exist: each one takes memory until the next `flush`. */
   count(project: string, { received, sent }: Omit<Traffic, "requests">): void {
@@ -54,7 +49,7 @@ export class TrafficCounter {
   /** Stores all figures for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.flush().catch(this.#onError);
+    await this.flush().catch(this.onError);
     clearTimeout(this.#timer);
   }
 
@@ -64,7 +59,7 @@ export class TrafficCounter {
     const sum = projects.get(project);
     if (sum === undefined) {
       projects.set(project, { ...traffic });
-      this.#timer ??= setTimeout(() => void this.flush().catch(this.#onError), TRAFFIC_INTERVAL);
+      this.#timer ??= setTimeout(() => void this.flush().catch(this.onError), TRAFFIC_INTERVAL);
       return;
     }
     sum.requests += traffic.requests;
@@ -97,7 +92,7 @@ export class TrafficCounter {
 
   /** Adds to the record of a day. A project that was deleted in the meantime gets no record. */
   async #store(day: number, project: string | undefined, traffic: Traffic): Promise<void> {
-    await changeDailyUsage(this.#db, { project, day }, (record) => {
+    await changeDailyUsage(this.db, { project, day }, (record) => {
       const before = record ?? NO_TRAFFIC;
       return {
         ...before,

@@ -71,7 +71,6 @@ const NOTHING: Stock = { files: 0, bytes: 0 };
 /** The daily figures of all projects. */
 export class UsageHistory {
   readonly traffic: TrafficCounter;
-  readonly #db: Database;
   readonly #usage: () => Promise<UsedProject[]>;
   /** The last day that this process knows to be recorded. */
   #closed: number | undefined;
@@ -83,13 +82,12 @@ export class UsageHistory {
 
   /** @param usage Returns the present usage of all projects. */
   constructor(
-    db: Database,
+    private readonly db: Database,
     { usage, onError }: {
       usage: () => Promise<UsedProject[]>;
       onError: (error: unknown) => void;
     },
   ) {
-    this.#db = db;
     this.#usage = usage;
     this.traffic = new TrafficCounter(db, onError);
   }
@@ -102,9 +100,9 @@ export class UsageHistory {
     const today = dayOf(Date.now());
     const first = today - days + 1;
     const range = ranges.dailyUsage(project, first, today + 1);
-    const history = await this.#db.reader.get<UsageHistoryRecord>(keys.usageHistory());
+    const history = await this.db.reader.get<UsageHistoryRecord>(keys.usageHistory());
     const records = new Map<number, DailyUsageRecord>();
-    for await (const { key, value } of this.#db.reader.list<DailyUsageRecord>(range)) {
+    for await (const { key, value } of this.db.reader.list<DailyUsageRecord>(range)) {
       records.set(Number(key.at(-1)), value);
     }
     let known = await this.#stockBefore(project, first) ?? NOTHING;
@@ -150,7 +148,7 @@ export class UsageHistory {
     await this.#close(undefined, sum, days);
     const key = keys.usageHistory();
     const record: UsageHistoryRecord = { since, closed: yesterday };
-    const done = await this.#db.commit(
+    const done = await this.db.commit(
       new Operation().check(key, claim.versionstamp).set(key, record),
     );
     if (done.ok) this.#closed = yesterday;
@@ -167,7 +165,7 @@ export class UsageHistory {
    */
   async #claim(yesterday: number): Promise<Claim | undefined> {
     const key = keys.usageHistory();
-    const { value, versionstamp } = await this.#db.reader.get<UsageHistoryRecord>(key);
+    const { value, versionstamp } = await this.db.reader.get<UsageHistoryRecord>(key);
     if (value?.closed === yesterday && value.closing === undefined) {
       this.#closed = yesterday;
       return undefined;
@@ -179,7 +177,7 @@ export class UsageHistory {
       closing: yesterday,
     };
     const operation = new Operation().check(key, versionstamp).set(key, record);
-    const outcome = await this.#db.commit(operation);
+    const outcome = await this.db.commit(operation);
     if (!outcome.ok) return undefined;
     this.#own = outcome.versionstamp;
     return { record, versionstamp: outcome.versionstamp };
@@ -202,7 +200,7 @@ export class UsageHistory {
   /** Records the files and bytes of a day, unless it has some, or they are those of the days before. */
   async #record(project: string | undefined, stock: Stock, day: number): Promise<void> {
     const before = await this.#stockBefore(project, day) ?? NOTHING;
-    await changeDailyUsage(this.#db, { project, day }, (record, owner) => {
+    await changeDailyUsage(this.db, { project, day }, (record, owner) => {
       if (owner !== undefined && dayOf(owner.created) > day) return undefined;
       const isKnown = record === null ? isSame(before, stock) : stockOf(record) !== undefined;
       if (isKnown) return undefined;
@@ -213,11 +211,11 @@ export class UsageHistory {
   /** Removes all but the newest `MAX_USAGE_DAYS` records, now and then. */
   async #trim(project: string | undefined, days: readonly number[]): Promise<void> {
     const end = Math.max(...days) + 1 - MAX_USAGE_DAYS;
-    const old = this.#db.reader.list(ranges.dailyUsage(project, -Infinity, end), {
+    const old = this.db.reader.list(ranges.dailyUsage(project, -Infinity, end), {
       limit: TRIM_AT,
     });
     if ((await Array.fromAsync(old)).length < TRIM_AT) return;
-    const newestFirst = this.#db.reader.list(ranges.dailyUsage(project, -Infinity, Infinity), {
+    const newestFirst = this.db.reader.list(ranges.dailyUsage(project, -Infinity, Infinity), {
       reverse: true,
     });
     const all = await Array.fromAsync(newestFirst, ({ key }) => key);
@@ -225,14 +223,14 @@ export class UsageHistory {
     for (let i = 0; i < surplus.length; i += TRIM_BATCH) {
       const operation = new Operation();
       for (const key of surplus.slice(i, i + TRIM_BATCH)) operation.delete(key);
-      await this.#db.commitBulk(operation, "background");
+      await this.db.commitBulk(operation, "background");
     }
   }
 
   /** Returns the last files and bytes that were recorded before a day. */
   async #stockBefore(project: string | undefined, day: number): Promise<Stock | undefined> {
     const range = ranges.dailyUsage(project, -Infinity, day);
-    const newestFirst = this.#db.reader.list<DailyUsageRecord>(range, {
+    const newestFirst = this.db.reader.list<DailyUsageRecord>(range, {
       reverse: true,
       limit: LOOK_BACK,
     });

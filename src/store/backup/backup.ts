@@ -47,12 +47,9 @@ export interface BackupOptions {
  * disk and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
  */
 export class Backup {
-  readonly #options: BackupOptions;
   readonly #state = newBackupState();
 
-  constructor(options: BackupOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: BackupOptions) {}
 
   /**
    * Makes the backup.
@@ -62,11 +59,11 @@ export class Backup {
    * @throws {CannotBackUp} for any other failure: no file is left.
    */
   async run(): Promise<number | undefined> {
-    const { source, target, damaged, overwrites = false } = this.#options;
+    const { source, target, damaged, overwrites = false } = this.options;
     try {
       await requireTarget(target, source, overwrites);
       using copy = await TemporaryFile.create(target);
-      this.#options.onTemporary?.(copy.path);
+      this.options.onTemporary?.(copy.path);
       await this.#requireSpace();
       const damage = await this.#copyTo(copy.path);
       if (damage === undefined) return undefined;
@@ -97,7 +94,7 @@ export class Backup {
   /** Copies the store and returns the damage in the copy, one sentence each; `undefined` if it was stopped. */
   async #copyTo(target: string): Promise<string[] | undefined> {
     if (Atomics.load(this.#state, STOP) !== 0) return undefined;
-    const { source, onPages } = this.#options;
+    const { source, onPages } = this.options;
     const url = new URL("./backup_worker.ts", import.meta.url);
     const worker = new Worker(url, { type: "module" });
     const task: BackupTask = { source, target, state: this.#state };
@@ -114,7 +111,7 @@ export class Backup {
 
   /** @throws {CannotBackUp} if the copy could fill the disk. */
   async #requireSpace(): Promise<void> {
-    const { source, target, reserve } = this.#options;
+    const { source, target, reserve } = this.options;
     const needed = (await fileSize(source) ?? 0) + (await fileSize(`${source}-wal`) ?? 0);
     const folder = dirname(target);
     const free = await freeBytesOf(folder)();

@@ -34,8 +34,6 @@ interface Newest {
  * the backup, so a wall clock that jumps raises no alarm.
  */
 export class BackupHealth {
-  readonly #folder: string;
-  readonly #every: number;
   readonly #startedAt = performance.now();
   #succeededAt: number | undefined;
   #newest: Newest | undefined;
@@ -48,10 +46,7 @@ export class BackupHealth {
    * @param folder The folder of the backups.
    * @param every Milliseconds between two backups.
    */
-  constructor(folder: string, every: number) {
-    this.#folder = folder;
-    this.#every = every;
-  }
+  constructor(private readonly folder: string, private readonly every: number) {}
 
   /** Records the newest backup in the folder; both times in milliseconds since 1970. */
   recordNewest(time: number | undefined, now: number): void {
@@ -78,7 +73,7 @@ export class BackupHealth {
   status(): BackupStatus {
     const newest = this.#newest?.time;
     const problem = this.#failureProblem ?? this.#ageProblem;
-    return { every: this.#every, newest, failures: this.#failures, problem };
+    return { every: this.every, newest, failures: this.#failures, problem };
   }
 
   /**
@@ -108,13 +103,13 @@ export class BackupHealth {
     const now = performance.now();
     const sinceSuccess = now - (this.#succeededAt ?? this.#startedAt);
     if (this.#newest?.time === undefined) {
-      return isTooOld(sinceSuccess, this.#every) ? noBackupSentence(this.#folder) : undefined;
+      return isTooOld(sinceSuccess, this.every) ? noBackupSentence(this.folder) : undefined;
     }
     const { time, age, seenAt } = this.#newest;
     const ageNow = age + now - seenAt;
     const oldest = this.#succeededAt === undefined ? ageNow : Math.min(sinceSuccess, ageNow);
-    if (!isTooOld(oldest, this.#every)) return undefined;
-    return overdueSentence(this.#folder, time, this.#every);
+    if (!isTooOld(oldest, this.every)) return undefined;
+    return overdueSentence(this.folder, time, this.every);
   }
 }
 

@@ -32,7 +32,6 @@ export interface BackupScheduleOptions {
  * monotonic clock, even if the wall clock jumps.
  */
 export class BackupSchedule {
-  readonly #options: BackupScheduleOptions;
   readonly #health: BackupHealth;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
@@ -41,8 +40,7 @@ export class BackupSchedule {
   /** When the next backup may begin, as `performance.now` counts. */
   #notBefore = -Infinity;
 
-  constructor(options: BackupScheduleOptions) {
-    this.#options = options;
+  constructor(private readonly options: BackupScheduleOptions) {
     this.#health = new BackupHealth(options.folder.path, options.every);
   }
 
@@ -74,7 +72,7 @@ export class BackupSchedule {
 
   /** Makes a backup if one is due; returns the milliseconds until the next check. */
   async #check(): Promise<number> {
-    const { every, onError } = this.#options;
+    const { every, onError } = this.options;
     try {
       return await this.#makeIfDue();
     } catch (error) {
@@ -93,21 +91,21 @@ export class BackupSchedule {
   async #makeIfDue(): Promise<number> {
     const left = await this.#timeLeft();
     if (left > 0) return left;
-    using lock = await FileLock.take(this.#options.folder.lock);
+    using lock = await FileLock.take(this.options.folder.lock);
     this.#health.recordBlocked(lock === undefined);
-    if (lock === undefined) return this.#options.every;
+    if (lock === undefined) return this.options.every;
     const began = performance.now();
     // Another process may have made a backup just before.
     if (await this.#timeLeft() <= 0 && await this.#make()) {
       this.#health.recordSuccess();
-      this.#notBefore = began + this.#options.every;
+      this.#notBefore = began + this.options.every;
     }
     return Math.max(0, await this.#timeLeft());
   }
 
   /** Milliseconds until the next backup is due; zero or less if it is due now. */
   async #timeLeft(): Promise<number> {
-    const { folder, every } = this.#options;
+    const { folder, every } = this.options;
     const now = Date.now();
     const newest = await folder.newest(now);
     this.#health.recordNewest(newest, now);
@@ -117,7 +115,7 @@ export class BackupSchedule {
 
   /** Returns `false` if the backup was stopped. */
   async #make(): Promise<boolean> {
-    const { source, folder, keep, reserve } = this.#options;
+    const { source, folder, keep, reserve } = this.options;
     const target = await folder.fileAt(Date.now());
     this.#backup = new Backup({ source, target, damaged: folder.damaged, reserve });
     if (this.#stopped) this.#backup.stop();

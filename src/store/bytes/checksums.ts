@@ -102,17 +102,16 @@ interface CachedPage {
 
 /** Reads the checksums of one version for a download or an archive. It keeps the last page. */
 export class ChecksumReader {
-  readonly #reads: EntryReader;
-  readonly #place: Place;
-  readonly #version: string;
   readonly #chunks: number;
   #page: CachedPage | undefined;
 
   /** @param size Bytes of the version. */
-  constructor(reads: EntryReader, place: Place, version: string, size: number) {
-    this.#reads = reads;
-    this.#place = place;
-    this.#version = version;
+  constructor(
+    private readonly reads: EntryReader,
+    private readonly place: Place,
+    private readonly version: string,
+    size: number,
+  ) {
     this.#chunks = chunkCount(size);
   }
 
@@ -149,11 +148,11 @@ export class ChecksumReader {
   }
 
   async #read(number: number): Promise<Bytes> {
-    const [{ value }] = await this.#reads.get<[Bytes]>([keys.checksums(this.#version, number)]);
+    const [{ value }] = await this.reads.get<[Bytes]>([keys.checksums(this.version, number)]);
     if (isPage(value, number, this.#chunks)) return value;
     const problem =
-      `page ${number} of the checksums of version ${this.#version} is missing or incomplete`;
-    throw new StoreDamaged(fileText(this.#place), problem);
+      `page ${number} of the checksums of version ${this.version} is missing or incomplete`;
+    throw new StoreDamaged(fileText(this.place), problem);
   }
 }
 
@@ -193,20 +192,18 @@ export interface Expected {
 
 /** Checks all chunks of one version in their order. Problems are returned as the end of a sentence. */
 export class VersionCheck {
-  readonly #expected: Expected;
   readonly #count: number;
   readonly #hash = createHash("sha256");
   #next = 0;
   #sha256: string | undefined;
 
-  constructor(expected: Expected) {
-    this.#expected = expected;
+  constructor(private readonly expected: Expected) {
     this.#count = chunkCount(expected.size);
   }
 
   /** Returns the problem of the next chunk. */
   add(index: number, chunk: Uint8Array): string | undefined {
-    const { size, pages } = this.#expected;
+    const { size, pages } = this.expected;
     if (index !== this.#next) return this.#missing();
     const wanted = Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE);
     const length = chunk.byteLength;
@@ -227,7 +224,7 @@ export class VersionCheck {
   /** Returns the problem of the version after its last chunk. */
   end(): string | undefined {
     if (this.#next < this.#count) return this.#missing();
-    const { sha256 } = this.#expected;
+    const { sha256 } = this.expected;
     const digests = [sha256, this.#pageDigest()].filter((known) => known !== undefined);
     return digests.every((known) => known === this.sha256) ? undefined : OTHER_BYTES;
   }
@@ -238,7 +235,7 @@ export class VersionCheck {
   }
 
   #pageDigest(): string | undefined {
-    const last = this.#expected.pages.at(-1);
+    const last = this.expected.pages.at(-1);
     return last instanceof Uint8Array
       ? Buffer.from(last.subarray(-DIGEST_BYTES)).toString("base64")
       : undefined;

@@ -39,7 +39,6 @@ interface KeptVersion extends CachedChunks {
  * before any chunk is used again.
  */
 export class ChunkCache {
-  readonly #memory: CacheMemory;
   /** From the least to the most recently downloaded. */
   readonly #versions = new Map<string, KeptVersion>();
   /** Versions that were downloaded once, the earliest first. */
@@ -48,9 +47,7 @@ export class ChunkCache {
   readonly #shared = new WeakSet<ArrayBuffer>();
 
   /** @param memory Memory of this cache. */
-  constructor(memory: CacheMemory) {
-    this.#memory = memory;
-  }
+  constructor(private readonly memory: CacheMemory) {}
 
   /**
    * Begins a download. Returns the chunks of its version; `undefined` if they are not kept.
@@ -58,7 +55,7 @@ export class ChunkCache {
    * @param size Bytes of the version.
    */
   open(version: string, size: number): CachedChunks | undefined {
-    if (size > this.#memory.limit * VERSION_SHARE) return undefined;
+    if (size > this.memory.limit * VERSION_SHARE) return undefined;
     const known = this.#versions.get(version);
     if (known === undefined && !this.#remembered.delete(version)) {
       this.#remember(version);
@@ -101,7 +98,7 @@ export class ChunkCache {
     if (version.chunks.has(index) || !this.#makeRoom(bytes) || !version.isKept) return;
     version.chunks.set(index, chunk);
     version.bytes += bytes;
-    this.#memory.used += bytes;
+    this.memory.used += bytes;
     this.#shared.add(chunk.buffer);
   }
 
@@ -111,7 +108,7 @@ export class ChunkCache {
     for (const [id, version] of this.#versions) {
       if (this.#hasRoom(bytes) || version.openedAt > displaced) break;
       this.#versions.delete(id);
-      this.#memory.used -= version.bytes;
+      this.memory.used -= version.bytes;
       version.isKept = false;
       version.chunks.clear();
     }
@@ -119,6 +116,6 @@ export class ChunkCache {
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#memory.used + bytes <= this.#memory.limit && this.#versions.size <= MAX_VERSIONS;
+    return this.memory.used + bytes <= this.memory.limit && this.#versions.size <= MAX_VERSIONS;
   }
 }

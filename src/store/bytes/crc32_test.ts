@@ -11,7 +11,7 @@ import { crcOfChunks } from "./crc32.ts";
 import { testOnAll, type TestStore } from "../testing/stores.ts";
 
 async function crcOf({ store }: TestStore, name: string): Promise<number | undefined> {
-  using file = await store.files.open(place(name));
+  using file = await store.files.reader.open(place(name));
   return await file?.crc32();
 }
 

@@ -27,7 +27,6 @@ const STALL_CHECK_INTERVAL = 1000;
 
 /** All readers of large files in this process, which share memory. */
 export class ReadAheads {
-  readonly #memory: MemoryPart;
   readonly #watched = new Set<ReadAhead>();
   readonly #stallWatch: StallWatch = {
     add: (reader) => this.#add(reader),
@@ -35,9 +34,7 @@ export class ReadAheads {
   };
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(memory: MemoryPart) {
-    this.#memory = memory;
-  }
+  constructor(private readonly memory: MemoryPart) {}
 
   /**
    * Reserves memory for another reader of a project: one piece, and more while there is some.
@@ -46,7 +43,7 @@ export class ReadAheads {
    * @throws {MemoryExhausted} if no memory for a piece becomes free in time.
    */
   async open(project: string, more = 0): Promise<ReadAhead> {
-    return new ReadAhead(await this.#memory.reserve(project, CHUNK_SIZE + more), this.#stallWatch);
+    return new ReadAhead(await this.memory.reserve(project, CHUNK_SIZE + more), this.#stallWatch);
   }
 
   #add(reader: ReadAhead): void {
@@ -82,8 +79,6 @@ interface Batch {
  * Reads pieces for one reader: first one piece, then batches, of which one is read while the previous one is sent. `#memory` accounts for the piece that is sent next and for everything beyond it that is read or being read.
  */
 export class ReadAhead implements Disposable {
-  readonly #memory: MemoryShare;
-  readonly #stallWatch: StallWatch;
   #pieces: Piece[] = [];
   #next: Batch | undefined;
   #size = 1;
@@ -92,10 +87,7 @@ export class ReadAhead implements Disposable {
   #takenBefore = -1;
 
   /** @param memory Room for one piece. */
-  constructor(memory: MemoryShare, stallWatch: StallWatch) {
-    this.#memory = memory;
-    this.#stallWatch = stallWatch;
-  }
+  constructor(private readonly memory: MemoryShare, private readonly stallWatch: StallWatch) {}
 
   /**
    * Yields the pieces from an index to `last` (excluded). Throws what `read` throws in place of the first missing
@@ -126,12 +118,12 @@ export class ReadAhead implements Disposable {
   /** Releases the memory. */
   [Symbol.dispose](): void {
     this.#drop();
-    this.#memory[Symbol.dispose]();
+    this.memory[Symbol.dispose]();
   }
 
   #takeRead(): Piece | undefined {
     const piece = this.#pieces.shift();
-    if (piece !== undefined) this.#memory.shrink(CHUNK_SIZE);
+    if (piece !== undefined) this.memory.shrink(CHUNK_SIZE);
     return piece;
   }
 
@@ -145,7 +137,7 @@ export class ReadAhead implements Disposable {
       try {
         this.#pieces = await next.pieces;
       } catch (error) {
-        this.#memory.shrink(next.count * CHUNK_SIZE);
+        this.memory.shrink(next.count * CHUNK_SIZE);
         throw error;
       }
       const piece = this.#takeRead();
@@ -158,15 +150,15 @@ export class ReadAhead implements Disposable {
 
   async #fetchNow(index: number, last: number, read: Read): Promise<Piece> {
     const wanted = Math.min(this.#size, last - index) - 1;
-    const more = this.#memory.grow(wanted, CHUNK_SIZE);
-    if (more > 0) this.#stallWatch.add(this);
+    const more = this.memory.grow(wanted, CHUNK_SIZE);
+    if (more > 0) this.stallWatch.add(this);
     try {
       const [first, ...rest] = await read(index, index + 1 + more);
       if (first === undefined) throw new TypeError("A batch has at least one piece");
       this.#pieces = rest;
       return first;
     } catch (error) {
-      this.#memory.shrink(more * CHUNK_SIZE);
+      this.memory.shrink(more * CHUNK_SIZE);
       throw error;
     }
   }
@@ -174,11 +166,11 @@ export class ReadAhead implements Disposable {
   #beginNext(index: number, last: number, read: Read): void {
     if (this.#next !== undefined || index >= last) return;
     const wanted = Math.min(READ_BATCH, last - index);
-    const count = this.#memory.grow(wanted, CHUNK_SIZE);
+    const count = this.memory.grow(wanted, CHUNK_SIZE);
     // The end of a file says nothing about the memory for the next one.
     this.#size = count === wanted ? READ_BATCH : Math.max(1, count);
     if (count === 0) return;
-    this.#stallWatch.add(this);
+    this.stallWatch.add(this);
     const pieces = read(index, index + count);
     // A reader that stops never awaits it; one that goes on gets the error at the right piece.
     pieces.catch(() => {});
@@ -186,15 +178,15 @@ export class ReadAhead implements Disposable {
   }
 
   #drop(): void {
-    this.#stallWatch.delete(this);
-    this.#memory.shrink(this.#pieces.length * CHUNK_SIZE);
+    this.stallWatch.delete(this);
+    this.memory.shrink(this.#pieces.length * CHUNK_SIZE);
     this.#pieces = [];
     const next = this.#next;
     this.#next = undefined;
     this.#size = 1;
     if (next === undefined) return;
     // A batch that is being read takes memory until it has been read.
-    const release = () => this.#memory.shrink(next.count * CHUNK_SIZE);
+    const release = () => this.memory.shrink(next.count * CHUNK_SIZE);
     next.pieces.then(release, release);
   }
 }

@@ -59,18 +59,13 @@ export interface BodyWrite<T> {
 
 /** Receives the bodies of files and parts, within the quota of the project and the memory budget. */
 export class BodyReceiver {
-  readonly #db: Database;
-  readonly #quotas: Quotas;
-  readonly #memory: MemoryPart;
-  readonly #discarded: DiscardedBytes;
-
   /** @param memory For the bodies. How much more than its share a large one takes depends on what is free. */
-  constructor(db: Database, quotas: Quotas, memory: MemoryPart, discarded: DiscardedBytes) {
-    this.#db = db;
-    this.#quotas = quotas;
-    this.#memory = memory;
-    this.#discarded = discarded;
-  }
+  constructor(
+    private readonly db: Database,
+    private readonly quotas: Quotas,
+    private readonly memory: MemoryPart,
+    private readonly discarded: DiscardedBytes,
+  ) {}
 
   /**
    * Receives a body and returns what `publish` returns. If the body, `accept` or `publish` fails, the bytes are
@@ -87,17 +82,17 @@ export class BodyReceiver {
     body: AsyncIterable<Uint8Array>,
     publish: (received: Received, kept: K | undefined, room: Reservation | undefined) => Promise<T>,
   ): Promise<T> {
-    using room = await this.#quotas.reserve(begun, place, replaced, announced);
+    using room = await this.quotas.reserve(begun, place, replaced, announced);
     const share = Math.min(announced ?? UPLOAD_MEMORY, UPLOAD_MEMORY);
-    using memory = await this.#memory.reserve(place.project, share);
+    using memory = await this.memory.reserve(place.project, share);
     let received: Received | undefined;
     try {
       const options = { announced, maxSize, memory };
-      received = await receive(this.#db, place, room?.track(body) ?? body, options);
+      received = await receive(this.db, place, room?.track(body) ?? body, options);
       const kept = await accept(received) ?? undefined;
       return await publish(received, kept, room);
     } catch (error) {
-      this.#discarded.add(announced ?? 0);
+      this.discarded.add(announced ?? 0);
       await cleanUpAfter(error, async () => received && await abandon(received));
       throw error;
     } finally {
@@ -213,15 +208,12 @@ interface Entry {
  */
 export class ChunkWriter {
   readonly version: string;
-  readonly #db: Database;
-  readonly #maxChunks: number;
   readonly #chunksPerCommit: number;
   readonly #maxRunning: number;
   readonly #lease: Promise<WriteLease>;
   readonly #running = new Set<Promise<void>>();
   #failure: { error: unknown } | undefined;
   readonly #checksums = new ChecksumWriter();
-  readonly #memory: MemoryShare | undefined;
   #waiting: Entry[] = [];
   /** Waiting chunks with memory beyond what the upload may always hold. */
   #granted = 0;
@@ -232,16 +224,13 @@ export class ChunkWriter {
    * @param memory Memory of the upload, with room for `MIN_CHUNKS_PER_COMMIT` chunks. Without it memory is not bounded.
    */
   constructor(
-    db: Database,
+    private readonly db: Database,
     place: Place,
     version: string,
-    maxChunks: number,
-    memory?: MemoryShare,
+    private readonly maxChunks: number,
+    private readonly memory?: MemoryShare,
   ) {
-    this.#memory = memory;
-    this.#maxChunks = maxChunks;
     this.version = version;
-    this.#db = db;
     this.#maxRunning = bulkCommitsPerUpload(db);
     const key = encodedLength(keys.checksums(version, 0));
     this.#chunksPerCommit = Math.floor(
@@ -258,12 +247,12 @@ export class ChunkWriter {
    * @throws {RangeError} for more chunks than the journal says: they would never be deleted.
    */
   async write(chunk: Uint8Array<ArrayBuffer>): Promise<void> {
-    if (this.#written === this.#maxChunks) {
-      throw new RangeError(`The body has more than ${this.#maxChunks * CHUNK_SIZE} bytes`);
+    if (this.#written === this.maxChunks) {
+      throw new RangeError(`The body has more than ${this.maxChunks * CHUNK_SIZE} bytes`);
     }
     const page = this.#checksums.add(chunk);
     if (page !== undefined) await this.#add(this.#entryOf(page));
-    const hasMemory = this.#memory === undefined || this.#memory.grow(1, CHUNK_SIZE) === 1;
+    const hasMemory = this.memory === undefined || this.memory.grow(1, CHUNK_SIZE) === 1;
     if (hasMemory) this.#granted++;
     const key = keys.chunk(this.version, this.#written++);
     await this.#add({ key, value: chunk }, hasMemory);
@@ -311,7 +300,7 @@ export class ChunkWriter {
     this.#running.add(commit);
     commit.finally(() => {
       this.#running.delete(commit);
-      this.#memory?.shrink(granted);
+      this.memory?.shrink(granted);
     });
   }
 
@@ -320,7 +309,7 @@ export class ChunkWriter {
     const operation = lease.addCheck(new Operation());
     for (const { key, value } of entries) operation.set(key, value);
     try {
-      const outcome = await this.#db.commitBulk(operation);
+      const outcome = await this.db.commitBulk(operation);
       if (!outcome.ok) throw leaseLost();
       // Buffers that wait for the garbage collector take memory that the budget does not count.
       for (const { value } of entries) value.buffer.transfer(0);
@@ -342,18 +331,15 @@ const SWEEP_FROM_BYTES = 64 * MIB;
  * quota, so a caller could otherwise fill the disk between two sweeps.
  */
 export class DiscardedBytes {
-  readonly #wake: () => void;
   #bytes = 0;
 
   /** @param wake Starts a sweep. */
-  constructor(wake: () => void) {
-    this.#wake = wake;
-  }
+  constructor(private readonly wake: () => void) {}
 
   add(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes < SWEEP_FROM_BYTES) return;
     this.#bytes = 0;
-    this.#wake();
+    this.wake();
   }
 }

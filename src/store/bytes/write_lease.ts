@@ -24,15 +24,13 @@ export const LEASE_RENEWAL = WRITE_LEASE_TIME / 4;
  * published. The lease is a separate entry, so that renewals do not conflict with those commits.
  */
 export class WriteLease {
-  readonly #db: Database;
-  readonly #entry: PendingWrite;
-  readonly #versionstamp: string;
   readonly #timer: ReturnType<typeof setInterval>;
 
-  private constructor(db: Database, entry: PendingWrite, versionstamp: string) {
-    this.#db = db;
-    this.#entry = entry;
-    this.#versionstamp = versionstamp;
+  private constructor(
+    private readonly db: Database,
+    private readonly entry: PendingWrite,
+    private readonly versionstamp: string,
+  ) {
     // A failed renewal is followed by the next one: the store may be unreachable for a while.
     this.#timer = setInterval(() => void this.renew().catch(() => {}), LEASE_RENEWAL);
   }
@@ -62,45 +60,45 @@ export class WriteLease {
 
   /** Extends the lease to its full time. */
   async renew(): Promise<void> {
-    const { version } = this.#entry;
+    const { version } = this.entry;
     const operation = this.addCheck(new Operation())
       .set(keys.lease(version), Date.now() + WRITE_LEASE_TIME);
-    if (!(await this.#db.commit(operation)).ok) clearInterval(this.#timer);
+    if (!(await this.db.commit(operation)).ok) clearInterval(this.#timer);
   }
 
   /** Stops the renewals. Bytes that are neither published nor abandoned are deleted when the lease has expired. */
   end(): void {
     clearInterval(this.#timer);
-    this.#db.writing.delete(this.#entry.version);
+    this.db.writing.delete(this.entry.version);
   }
 
   /** Makes an operation fail if the bytes were taken away. */
   addCheck(operation: Operation): Operation {
-    return operation.check(this.#key, this.#versionstamp);
+    return operation.check(this.#key, this.versionstamp);
   }
 
   /** Makes an operation take over the bytes: with its commit they belong to a file or a part. */
   settle(operation: Operation): Operation {
     return this.addCheck(operation)
       .delete(this.#key)
-      .delete(keys.lease(this.#entry.version));
+      .delete(keys.lease(this.entry.version));
   }
 
   /** Ends the lease and turns the bytes into garbage. Has no effect if the sweeper has taken them already. */
   async abandon(): Promise<void> {
     this.end();
     const operation = this.settle(new Operation());
-    addGarbage(operation, chunksOf(this.#entry), Date.now());
-    await this.#db.commit(operation);
+    addGarbage(operation, chunksOf(this.entry), Date.now());
+    await this.db.commit(operation);
   }
 
   /** Returns whether the bytes have not been taken away. */
   async holds(): Promise<boolean> {
-    return (await this.#db.reader.get(this.#key)).versionstamp === this.#versionstamp;
+    return (await this.db.reader.get(this.#key)).versionstamp === this.versionstamp;
   }
 
   get #key(): Deno.KvKey {
-    return keys.pending(this.#entry.version);
+    return keys.pending(this.entry.version);
   }
 }
 

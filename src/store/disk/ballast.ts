@@ -35,15 +35,13 @@ const RANDOM_BYTES = 64 * KIB;
  * allocate nothing for zeros.
  */
 export class Ballast {
-  readonly #data: string;
   readonly #freeBytes: FreeBytesQuery;
   #givenUp = 0;
   #isNeeded = false;
   #growthGivenUpAt = -Infinity;
 
   /** @param data The data folder. */
-  constructor(data: string) {
-    this.#data = data;
+  constructor(private readonly data: string) {
     this.#freeBytes = freeBytesOf(data);
   }
 
@@ -126,11 +124,11 @@ export class Ballast {
   }
 
   get #growthPath(): string {
-    return join(this.#data, GROWTH_NAME);
+    return join(this.data, GROWTH_NAME);
   }
 
   *#paths(): Generator<string> {
-    for (let piece = 1; piece <= PIECES; piece++) yield join(this.#data, PIECE_NAME + piece);
+    for (let piece = 1; piece <= PIECES; piece++) yield join(this.data, PIECE_NAME + piece);
   }
 }
 

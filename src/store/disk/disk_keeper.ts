@@ -36,7 +36,6 @@ export interface DiskKeeperOptions {
 
 /** Keeps a store's disk usable in the background: refills the ballast when there is room, and truncates a long log. */
 export class DiskKeeper {
-  readonly #options: DiskKeeperOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -44,9 +43,7 @@ export class DiskKeeper {
   /** The last failure, so that a lasting one is reported once. */
   #reported = "";
 
-  constructor(options: DiskKeeperOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: DiskKeeperOptions) {}
 
   start(): void {
     if (this.#stopped) return;
@@ -63,7 +60,7 @@ export class DiskKeeper {
   }
 
   async #check(): Promise<void> {
-    const { log, ballast, disk, freeBytes } = this.#options;
+    const { log, ballast, disk, freeBytes } = this.options;
     const missing = await ballast.missing();
     await this.#holdGrowth();
     if (log.size >= LONG_LOG_IF_SHORT) {
@@ -84,7 +81,7 @@ export class DiskKeeper {
    * begins.
    */
   async #holdGrowth(): Promise<void> {
-    const { log, ballast, freeBytes } = this.#options;
+    const { log, ballast, freeBytes } = this.options;
     const growth = log.growth();
     if (growth < BALLAST_BYTES / 2) return await ballast.holdGrowth(0);
     const free = await freeBytes();
@@ -97,10 +94,10 @@ export class DiskKeeper {
     if (performance.now() - this.#truncatedAt < TRUNCATE_INTERVAL) return;
     const url = new URL("./checkpoint_worker.ts", import.meta.url);
     try {
-      await runInWorker(new Worker(url, { type: "module" }), this.#options.path);
+      await runInWorker(new Worker(url, { type: "module" }), this.options.path);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason.includes("disk is full") && this.#options.ballast.giveUpGrowth()) return;
+      if (reason.includes("disk is full") && this.options.ballast.giveUpGrowth()) return;
       throw new Error(`Cannot checkpoint the store's log: ${reason}`, { cause: error });
     } finally {
       this.#truncatedAt = performance.now();
@@ -109,7 +106,7 @@ export class DiskKeeper {
 
   #report(error: unknown): void {
     const text = String(error);
-    if (text !== this.#reported) this.#options.onError(error);
+    if (text !== this.#reported) this.options.onError(error);
     this.#reported = text;
   }
 }

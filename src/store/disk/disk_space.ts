@@ -51,9 +51,6 @@ export interface DiskNeeds {
  * next checkpoint needs stays free as well: without it the log could never be truncated.
  */
 export class DiskSpace {
-  readonly #freeBytes: FreeBytesQuery;
-  readonly #minFree: number;
-  readonly #needs: DiskNeeds;
   /** Bytes left for uploads: those free at the last measurement, less those promised since. */
   #left = 0;
   /** Bytes that running uploads may still take. */
@@ -65,11 +62,11 @@ export class DiskSpace {
   #measuring: Promise<void> | undefined;
 
   /** @param minFree The reserve, in bytes. */
-  constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
-    this.#freeBytes = freeBytes;
-    this.#minFree = minFree;
-    this.#needs = needs;
-  }
+  constructor(
+    private readonly freeBytes: FreeBytesQuery,
+    private readonly minFree: number,
+    private readonly needs: DiskNeeds = {},
+  ) {}
 
   /**
    * Reserves space for an upload until the result is disposed of: at most for `WINDOW` bytes, see `track`.
@@ -141,14 +138,14 @@ export class DiskSpace {
 
   async #measure(): Promise<void> {
     const [free, ballast = 0, held = 0] = await Promise.all([
-      this.#freeBytes(),
-      this.#needs.ballast?.missing(),
-      this.#needs.ballast?.growthHeld(),
+      this.freeBytes(),
+      this.needs.ballast?.missing(),
+      this.needs.ballast?.growthHeld(),
     ]);
-    const growth = Math.max(0, (this.#needs.growth?.() ?? 0) - held);
+    const growth = Math.max(0, (this.needs.growth?.() ?? 0) - held);
     this.#left = free === undefined
       ? Infinity
-      : free - this.#minFree - growth - ballast - this.#promised;
+      : free - this.minFree - growth - ballast - this.#promised;
     this.#measuredAt = performance.now();
   }
 }

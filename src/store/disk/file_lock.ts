@@ -19,11 +19,7 @@ export type LockKind = "shared" | "exclusive";
  * locks protect the store.
  */
 export class FolderLock implements Disposable {
-  readonly #folder: Deno.FsFile | undefined;
-
-  private constructor(folder: Deno.FsFile | undefined) {
-    this.#folder = folder;
-  }
+  private constructor(private readonly folder: Deno.FsFile | undefined) {}
 
   /** Locks a folder; returns `undefined` if another process has a lock that excludes this one. */
   static async take(folder: string, kind: LockKind): Promise<FolderLock | undefined> {
@@ -35,7 +31,7 @@ export class FolderLock implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#folder?.close();
+    this.folder?.close();
   }
 }
 

@@ -39,17 +39,14 @@ export class ChangeProbe implements Disposable {
 
 /** Checks whether the store's file could be written now. It writes nothing and holds the lock for some microseconds. */
 export class LockProbe implements Disposable {
-  readonly #path: string;
   #sqlite: DatabaseSync | undefined;
 
-  constructor(path: string) {
-    this.#path = path;
-  }
+  constructor(private readonly path: string) {}
 
   /** Returns whether no connection holds the write lock. @throws if the file cannot be used at all. */
   isFree(): boolean {
     // Opened late: most processes never need it.
-    const sqlite = this.#sqlite ??= openWithoutTimeout(this.#path);
+    const sqlite = this.#sqlite ??= openWithoutTimeout(this.path);
     try {
       sqlite.exec("BEGIN IMMEDIATE");
     } catch (error) {

@@ -19,13 +19,7 @@ const UNLOCKED_SUFFIX = "-mapping-";
 
 /** A mark of this process: a locked file. The system releases the lock when the process ends, also after a crash. */
 export class MapMark implements Disposable {
-  readonly #path: string;
-  readonly #file: Deno.FsFile;
-
-  private constructor(path: string, file: Deno.FsFile) {
-    this.#path = path;
-    this.#file = file;
-  }
+  private constructor(private readonly path: string, private readonly file: Deno.FsFile) {}
 
   /**
    * Marks a store as mapped by this process.
@@ -61,11 +55,11 @@ export class MapMark implements Disposable {
   /** Removes the mark. */
   [Symbol.dispose](): void {
     try {
-      Deno.removeSync(this.#path);
+      Deno.removeSync(this.path);
     } catch {
       // A mark that stays makes the next process read without a map, and nothing else.
     }
-    this.#file.close();
+    this.file.close();
   }
 }
 

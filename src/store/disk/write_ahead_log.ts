@@ -28,14 +28,12 @@ export function logSize(path: string): number {
 
 /** The size of the log. It asks SQLite and the system, which takes some ten microseconds, and reads no data. */
 export class WriteAheadLog implements Disposable {
-  readonly #path: string;
   readonly #sqlite: DatabaseSync;
   readonly #pageCount: StatementSync;
   readonly #pageSize: number;
 
   /** @param path The store's file, which is open. */
-  constructor(path: string) {
-    this.#path = path;
+  constructor(private readonly path: string) {
     this.#sqlite = new DatabaseSync(path, { readOnly: true });
     this.#pageCount = this.#sqlite.prepare("PRAGMA page_count");
     this.#pageSize = Number(this.#sqlite.prepare("PRAGMA page_size").all()[0]?.["page_size"]);
@@ -43,7 +41,7 @@ export class WriteAheadLog implements Disposable {
 
   /** The bytes of its file. */
   get size(): number {
-    return logSize(this.#path);
+    return logSize(this.path);
   }
 
   /**
@@ -53,7 +51,7 @@ export class WriteAheadLog implements Disposable {
   growth(): number {
     // `all` runs the statement to its end, and so ends its read transaction; `get` would leave it open.
     const pages = Number(this.#pageCount.all()[0]?.["page_count"]);
-    const allocated = statOrZero(this.#path).allocated;
+    const allocated = statOrZero(this.path).allocated;
     return Math.min(this.size, Math.max(0, pages * this.#pageSize - allocated));
   }
 

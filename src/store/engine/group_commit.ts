@@ -29,17 +29,12 @@ interface Group {
  * and the others are committed again as a group.
  */
 export class GroupCommitter {
-  readonly #reader: KvReader;
-  readonly #commits: Commits;
   readonly #queue: Waiting[] = [];
   #running = 0;
   #isStarting = false;
 
   /** @param reader Reads the entries that a refused group checks. */
-  constructor(reader: KvReader, commits: Commits) {
-    this.#reader = reader;
-    this.#commits = commits;
-  }
+  constructor(private readonly reader: KvReader, private readonly commits: Commits) {}
 
   /** Commits an operation, alone or with others. Throws what the store's commits throw. */
   commit(operation: Operation): Promise<Outcome> {
@@ -60,7 +55,7 @@ export class GroupCommitter {
   }
 
   #start(): void {
-    while (this.#running < this.#commits.groups && this.#queue.length > 0) {
+    while (this.#running < this.commits.groups && this.#queue.length > 0) {
       this.#running++;
       this.#run(this.#takeGroup()).finally(() => {
         this.#running--;
@@ -79,7 +74,7 @@ export class GroupCommitter {
     const merged = new Operation();
     let count = 0;
     for (const { operation } of this.#queue) {
-      const hasRoom = merged.hasRoomFor(operation, MAX_GROUP_BYTES, this.#commits.checks);
+      const hasRoom = merged.hasRoomFor(operation, MAX_GROUP_BYTES, this.commits.checks);
       if (count > 0 && !hasRoom) break;
       merged.add(operation);
       count++;
@@ -103,7 +98,7 @@ export class GroupCommitter {
   /** Returns `false` if the group was not applied and its members have no answer yet. */
   async #commitGroup({ merged, members }: Group): Promise<boolean> {
     try {
-      const outcome = await this.#commits.once(merged);
+      const outcome = await this.commits.once(merged);
       if (outcome.ok) { for (const { resolve } of members) resolve(outcome); }
       return outcome.ok;
     } catch (error) {
@@ -131,7 +126,7 @@ export class GroupCommitter {
   /** Refuses the members with a check that fails, and returns the others. */
   async #refuseUnmet(members: readonly Waiting[]): Promise<readonly Waiting[]> {
     try {
-      const unmet = await findUnmet(this.#reader, members.map(({ operation }) => operation));
+      const unmet = await findUnmet(this.reader, members.map(({ operation }) => operation));
       for (const { operation, resolve } of members) {
         if (unmet.has(operation)) resolve({ ok: false });
       }
@@ -144,7 +139,7 @@ export class GroupCommitter {
 
   async #commitAlone({ operation, resolve, reject }: Waiting): Promise<void> {
     try {
-      resolve(await this.#commits.once(operation));
+      resolve(await this.commits.once(operation));
     } catch (error) {
       reject(error);
     }

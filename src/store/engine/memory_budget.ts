@@ -106,7 +106,6 @@ interface Waiting {
  *   smaller ones of other projects pass.
  */
 export class MemoryPart {
-  readonly #maxWait: number;
   readonly #held = new Map<string, number>();
   /** Waiting requests by project. The project whose turn is next comes first. */
   readonly #queues = new Map<string, Waiting[]>();
@@ -118,9 +117,11 @@ export class MemoryPart {
    * @param limit Size in bytes.
    * @param maxWait Time that a request waits, in milliseconds; 0 refuses it at once.
    */
-  constructor(readonly name: MemoryPartName, readonly limit: number, maxWait: number) {
-    this.#maxWait = maxWait;
-  }
+  constructor(
+    readonly name: MemoryPartName,
+    readonly limit: number,
+    private readonly maxWait: number,
+  ) {}
 
   /** Bytes in use. */
   get used(): number {
@@ -195,13 +196,13 @@ export class MemoryPart {
   async #wait(project: string, bytes: number): Promise<void> {
     const queue = this.#queues.get(project) ?? [];
     // A project may take half of the places that are left, as with memory.
-    if (this.#maxWait === 0 || queue.length >= MAX_WAITING - this.#waiting) throw this.#refuse();
+    if (this.maxWait === 0 || queue.length >= MAX_WAITING - this.#waiting) throw this.#refuse();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { bytes, grant: resolve };
     const timer = setTimeout(() => {
       this.#leaveQueue(project, waiting);
       reject(this.#refuse());
-    }, this.#maxWait);
+    }, this.maxWait);
     queue.push(waiting);
     this.#queues.set(project, queue);
     this.#waiting++;
@@ -243,15 +244,10 @@ export class MemoryPart {
 
 /** Memory that one request holds. */
 export class MemoryShare implements Disposable {
-  readonly #part: MemoryPart;
-  readonly #project: string;
   #bytes = 0;
   #isClosed = false;
 
-  constructor(part: MemoryPart, project: string) {
-    this.#part = part;
-    this.#project = project;
-  }
+  constructor(private readonly part: MemoryPart, private readonly project: string) {}
 
   get bytes(): number {
     return this.#bytes;
@@ -259,7 +255,7 @@ export class MemoryShare implements Disposable {
 
   /** Waits for more bytes. @throws {MemoryExhausted} as `MemoryPart.reserve` does. */
   async extend(bytes: number): Promise<void> {
-    this.#bytes += await this.#part.acquire(this.#project, bytes);
+    this.#bytes += await this.part.acquire(this.project, bytes);
     // The share may have been disposed of during the wait.
     if (this.#isClosed) this.shrink(this.#bytes);
   }
@@ -267,9 +263,9 @@ export class MemoryShare implements Disposable {
   /** Takes up to `count` units of `unit` bytes without waiting. Returns how many units it got. */
   grow(count: number, unit: number): number {
     if (this.#isClosed) return 0;
-    const available = Math.floor(this.#part.available(this.#project) / unit);
+    const available = Math.floor(this.part.available(this.project) / unit);
     const granted = Math.min(count, available);
-    if (granted <= 0 || !this.#part.take(this.#project, granted * unit)) return 0;
+    if (granted <= 0 || !this.part.take(this.project, granted * unit)) return 0;
     this.#bytes += granted * unit;
     return granted;
   }
@@ -278,7 +274,7 @@ export class MemoryShare implements Disposable {
   shrink(bytes: number): void {
     const released = Math.min(bytes, this.#bytes);
     this.#bytes -= released;
-    this.#part.release(this.#project, released);
+    this.part.release(this.project, released);
   }
 
   /** Releases all bytes. The share gets none afterwards. */

@@ -35,11 +35,9 @@ export interface Owned {
  * deleted.
  */
 export class ProjectCache {
-  readonly #db: Database;
   readonly #projects: TtlCache<CachedProject>;
 
-  constructor(db: Database) {
-    this.#db = db;
+  constructor(private readonly db: Database) {
     // While a drive is being deleted, every request reads the record: the drive may be free again in another process.
     const isCacheable = ({ deleting }: CachedProject) => deleting.length === 0;
     this.#projects = new TtlCache((project) => this.#read(project), { isCacheable });
@@ -81,7 +79,7 @@ export class ProjectCache {
 
   /** Returns whether there is a drive with this name, which may be one that is being deleted. It is one read. */
   async hasDrive({ project, drive }: { project: string; drive: string }): Promise<boolean> {
-    const [files] = await this.#db.reads.get<[Deno.KvU64]>([keys.usage(project, drive, "files")]);
+    const [files] = await this.db.reads.get<[Deno.KvU64]>([keys.usage(project, drive, "files")]);
     return files.versionstamp !== null;
   }
 
@@ -108,7 +106,7 @@ export class ProjectCache {
   }
 
   async #read(project: string): Promise<CachedProject | undefined> {
-    const [{ key, value, versionstamp }] = await this.#db.reads.get<[ProjectRecord]>([
+    const [{ key, value, versionstamp }] = await this.db.reads.get<[ProjectRecord]>([
       keys.project(project),
     ]);
     if (value === null) return undefined;

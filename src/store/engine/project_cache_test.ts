@@ -25,7 +25,10 @@ testOnAll(
     for (const recursive of [true, false]) {
       assertEquals(await list(query, { recursive }), { entries: [], more: false });
     }
-    assertEquals([await files.stat(place), await files.open(place)], [undefined, undefined]);
+    assertEquals([await files.reader.stat(place), await files.reader.open(place)], [
+      undefined,
+      undefined,
+    ]);
     assertEquals(await files.delete(place), false);
     assertEquals(await uploads.list("p", "one", { limit: 9, last: "" }), {
       uploads: [],
@@ -56,7 +59,7 @@ testOnAll(
       { name: "one", files: 1, bytes: 20, openBytes: 0, trashFiles: 0, trashBytes: 0 },
       { name: "two", files: 1, bytes: 10, openBytes: 0, trashFiles: 0, trashBytes: 0 },
     ]);
-    assertEquals((await files.stat(place))?.size, 20);
+    assertEquals((await files.reader.stat(place))?.size, 20);
   },
 );
 
@@ -114,7 +117,7 @@ for (const { name, run } of DELETIONS) {
       const id = await upload(bench, place, [10]);
       // Another process that has cached the project as it was before.
       const writer = otherProcess(bench);
-      await writer.store.files.stat(place);
+      await writer.store.files.reader.stat(place);
       const wanted: Refusal = name === "the drive" ? BeingDeleted : NoSuchProject;
       // The session may be gone before the cached project is read again.
       const wantedOfPart = [wanted, UploadRefused];
@@ -207,12 +210,12 @@ testOnAll(
     const place = { project: "p", drive: "d", name: "a" };
     await putAt(bench, place, bytes(10));
     await bench.store.projects.deleteDrive("p", "d");
-    assertEquals(await other.store.files.stat(place), undefined);
+    assertEquals(await other.store.files.reader.stat(place), undefined);
     await bench.store.sweeper.sweep();
     await putAt(bench, place, bytes(7));
-    assertEquals((await other.store.files.stat(place))?.size, 7);
+    assertEquals((await other.store.files.reader.stat(place))?.size, 7);
     await putAt(other, place, bytes(8));
-    assertEquals((await bench.store.files.stat(place))?.size, 8);
+    assertEquals((await bench.store.files.reader.stat(place))?.size, 8);
   },
 );
 

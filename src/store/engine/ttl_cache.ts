@@ -26,8 +26,6 @@ interface Options<T> {
  * `lru-cache` rejects such a lookup with "deleted" instead.)
  */
 export class TtlCache<T> {
-  readonly #read: (key: string) => Promise<T | undefined>;
-  readonly #options: Options<T>;
   readonly #present = new Map<string, CacheEntry<T>>();
   /** Separate, so that absent keys never evict present ones. */
   readonly #absent = new Map<string, CacheEntry<undefined>>();
@@ -36,10 +34,10 @@ export class TtlCache<T> {
   #generation = 0;
 
   /** @param read Looks up a key in the store. */
-  constructor(read: (key: string) => Promise<T | undefined>, options: Options<T> = {}) {
-    this.#read = read;
-    this.#options = options;
-  }
+  constructor(
+    private readonly read: (key: string) => Promise<T | undefined>,
+    private readonly options: Options<T> = {},
+  ) {}
 
   /** Returns the value of a key, `undefined` without one. Throws what the lookup throws. */
   async get(key: string): Promise<T | undefined> {
@@ -80,7 +78,7 @@ export class TtlCache<T> {
       const generation = this.#generation;
       // The entry's life begins before the lookup, which may see an earlier state.
       const expires = performance.now() + KEY_CACHE_TTL;
-      const value = await this.#read(key);
+      const value = await this.read(key);
       if (generation !== this.#generation) continue;
       this.#keep(key, value, expires);
       return value;
@@ -90,7 +88,7 @@ export class TtlCache<T> {
   #keep(key: string, value: T | undefined, expires: number): void {
     this.#present.delete(key);
     this.#absent.delete(key);
-    const { isCacheable = () => true, cachesAbsence = false } = this.#options;
+    const { isCacheable = () => true, cachesAbsence = false } = this.options;
     if (value === undefined) {
       if (cachesAbsence) setBounded(this.#absent, KEY_CACHE_SIZE, key, { value, expires });
     } else if (isCacheable(value)) {

@@ -55,21 +55,13 @@ type Current = Deno.KvEntryMaybe<FileRecord>;
 
 /** Copies and moves files within their project. */
 export class Copies {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #quotas: Quotas;
-
   constructor(
-    db: Database,
-    { projects, quotas }: {
+    private readonly db: Database,
+    private readonly deps: {
       projects: ProjectCache;
       quotas: Quotas;
     },
-  ) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#quotas = quotas;
-  }
+  ) {}
 
   /**
    * Copies or moves a file. A copy may replace the description of a file in place, which makes a new version.
@@ -82,14 +74,16 @@ export class Copies {
   async run(kind: CopyKind, request: CopyRequest): Promise<CopyOutcome> {
     const { from, to, overwrite, condition, targetCondition = () => true, replace } = request;
     if (placeId(from) === placeId(to)) {
-      if (replace === undefined) throw new RangeError("A file cannot be copied or moved onto itself");
+      if (replace === undefined) {
+        throw new RangeError("A file cannot be copied or moved onto itself");
+      }
       const both: WriteCondition = (current) => condition(current) && targetCondition(current);
-      const parts = { db: this.#db, projects: this.#projects, quotas: this.#quotas };
+      const parts = { db: this.db, projects: this.deps.projects, quotas: this.deps.quotas };
       return await changeFile(parts, to, { replace }, both);
     }
-    const begun = await this.#projects.requireWritable(to);
+    const begun = await this.deps.projects.requireWritable(to);
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const project = tries === 0 ? begun : await this.#projects.requireWritable(to, begun);
+      const project = tries === 0 ? begun : await this.deps.projects.requireWritable(to, begun);
       const [source, target] = await this.#read(from, to);
       const now = Date.now();
       requireReadable(from, source);
@@ -106,14 +100,14 @@ export class Copies {
         .check(target.key, target.versionstamp);
       const files = { from, to, source, target, replace };
       const record = this.#addChanges(operation, kind, project, files);
-      if ((await this.#quotas.commit(project, to, operation)).ok) return record;
-      this.#projects.forget(to.project);
+      if ((await this.deps.quotas.commit(project, to, operation)).ok) return record;
+      this.deps.projects.forget(to.project);
     }
     throw new StoreUnavailable("Too many concurrent writes of the same files");
   }
 
   async #read(from: Place, to: Place): Promise<[Current, Current]> {
-    return await this.#db.reads.get<[FileRecord, FileRecord]>([keys.file(from), keys.file(to)]);
+    return await this.db.reads.get<[FileRecord, FileRecord]>([keys.file(from), keys.file(to)]);
   }
 
   /** Returns the record of the target. */

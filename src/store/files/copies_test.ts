@@ -29,7 +29,7 @@ async function run(
   const request = { from: source, to: target, ...ALWAYS, ...options };
   const outcome = await store.files.copies.run(kind, request);
   if (typeof outcome === "string") return outcome;
-  assertEquals(await store.files.stat(target), outcome);
+  assertEquals(await store.files.reader.stat(target), outcome);
   return "done";
 }
 
@@ -87,7 +87,7 @@ for (const [layout, store] of Object.entries(LAYOUTS)) {
       const [before, content] = [await recordOf(bench, "a"), await read(bench, "a")];
       assertEquals(await run(bench, "move", "a", "b"), "done");
       assertEquals(await recordOf(bench, "b"), { ...before, sameSecond: true });
-      assertEquals(await bench.store.files.stat(place("a")), undefined);
+      assertEquals(await bench.store.files.reader.stat(place("a")), undefined);
       await put(bench, "a", bytes(7));
       await sweepLater(bench);
       assertEquals(await read(bench, "b"), content);
@@ -131,8 +131,8 @@ testOnAll("A download of a source or an overwritten target ends with its bytes",
   const [first, second] = [bytes(20 * CHUNK_SIZE), bytes(10 * CHUNK_SIZE, 2)];
   await put(bench, "a", first);
   await put(bench, "b", second);
-  using a = await bench.store.files.open(place("a"));
-  using b = await bench.store.files.open(place("b"));
+  using a = await bench.store.files.reader.open(place("a"));
+  using b = await bench.store.files.reader.open(place("b"));
   assert(a !== undefined && b !== undefined);
   await run(bench, "move", "a", "b");
   await run(bench, "copy", "b", "c");
@@ -226,7 +226,7 @@ testOnAll(
     await run(bench, "copy", "a", there);
     await bench.store.projects.deleteDrive("p", "d");
     await sweepLater(bench);
-    using file = await bench.store.files.open(there);
+    using file = await bench.store.files.reader.open(there);
     assert(file !== undefined);
     const pieces = await Array.fromAsync(await file.read({ start: 0, end: 3 * CHUNK_SIZE }));
     assertEquals(new Uint8Array(await new Blob(pieces).arrayBuffer()), bytes(3 * CHUNK_SIZE));

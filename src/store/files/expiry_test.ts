@@ -21,12 +21,12 @@ async function found(store: Store, name: string): Promise<boolean[]> {
 
 /** What a store says about a file, and about the usage. */
 async function seen(store: Store, name: string): Promise<unknown[]> {
-  using file = await store.files.open(place(name));
+  using file = await store.files.reader.open(place(name));
   const [drive] = await drivesOf(store, DRIVE.project);
   const [project] = await store.usage();
   return [
     file !== undefined,
-    await store.files.stat(place(name)) !== undefined,
+    await store.files.reader.stat(place(name)) !== undefined,
     drive?.files,
     drive?.bytes,
     project?.files,
@@ -223,7 +223,7 @@ testOnAll("A download that began before the deadline ends with the bytes", async
   await withClock(async (forward) => {
     for (const size of [10, 5 * CHUNK_SIZE]) {
       await putExpiring(bench, "a", size);
-      using file = await bench.store.files.open(place("a"));
+      using file = await bench.store.files.reader.open(place("a"));
       assert(file !== undefined);
       const range = { start: 0, end: size };
       const pieces = (await file.read(range))[Symbol.asyncIterator]();

@@ -41,7 +41,6 @@ export interface ReaderParts {
 
 /** Reads files of all drives. */
 export class FileReader {
-  readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #openVersions: OpenVersions;
   readonly #smallFiles: SmallFileCache;
@@ -50,9 +49,8 @@ export class FileReader {
   readonly #wholeFiles: WholeFiles;
   readonly #onDamage: OnDamage;
 
-  constructor(db: Database, parts: ReaderParts) {
+  constructor(private readonly db: Database, parts: ReaderParts) {
     const { projects, openVersions, memory, onDamage = () => {} } = parts;
-    this.#db = db;
     this.#projects = projects;
     this.#openVersions = openVersions;
     this.#onDamage = onDamage;
@@ -65,7 +63,7 @@ export class FileReader {
   /** Returns the record of a file; `undefined` if it does not exist or cannot be read. */
   async stat(place: Place): Promise<FileRecord | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
-    const { value } = await this.#db.reader.get<FileRecord>(keys.file(place));
+    const { value } = await this.db.reader.get<FileRecord>(keys.file(place));
     return present(value);
   }
 
@@ -109,7 +107,7 @@ export class FileReader {
     { from, limit }: { from: number; limit: number },
   ): Promise<NumberedRange[]> {
     if (record.layout.kind === "manifest") {
-      return await listManifest(this.#db.reader, bytesVersion(record), { from, limit });
+      return await listManifest(this.db.reader, bytesVersion(record), { from, limit });
     }
     return from > 1 || limit < 1 ? [] : [{ part: 1, start: 0, size: record.size }];
   }
@@ -150,13 +148,13 @@ export class FileReader {
 
   /** @param known The file as it was before. Its bytes are read only if it has others now. */
   async #find(place: Place, known?: FoundFile): Promise<FoundFile | undefined> {
-    const { reads } = this.#db;
+    const { reads } = this.db;
     const [file, content] = await reads.getReferenced<FileRecord, Bytes>(
       keys.file(place),
       (found) => hasBytesOf(found, known) ? undefined : contentKey(found),
     );
     const { value: record } = file;
-    if (isUnreadable(file)) this.#db.meter.damageRead();
+    if (isUnreadable(file)) this.db.meter.damageRead();
     requireReadable(place, file);
     if (record === null) return undefined;
     if (known !== undefined && hasBytesOf(record, known)) return { ...known, record };
@@ -168,7 +166,7 @@ export class FileReader {
   async #findVersion(place: Place, record: FileRecord): Promise<FoundFile | undefined> {
     const key = contentKey(record);
     if (key === undefined) return { record };
-    const [{ value }] = await this.#db.reads.get<[Bytes]>([key]);
+    const [{ value }] = await this.db.reads.get<[Bytes]>([key]);
     return await this.#checked(place, record, value);
   }
 
@@ -199,7 +197,7 @@ export class FileReader {
       releaseVersion();
       ahead?.[Symbol.dispose]();
     };
-    const { reader, reads, chunks } = this.#db;
+    const { reader, reads, chunks } = this.db;
     const checksums = record.layout.kind === "chunks"
       ? new ChecksumReader(reads, place, bytesVersion(record), record.size)
       : undefined;
@@ -235,13 +233,13 @@ export class FileReader {
   async #noteDamage(place: Place, version: string, error: StoreDamaged): Promise<Error> {
     const { value } = await this.readRecord(place);
     if (value?.version !== version) return new VersionReplaced(fileText(place));
-    this.#db.meter.damageRead();
+    this.db.meter.damageRead();
     this.#onDamage(place, version, error);
     return error;
   }
 
-  protected async readRecord(place: Place): Promise<Deno.KvEntryMaybe<FileRecord>> {
-    const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
+  async readRecord(place: Place): Promise<Deno.KvEntryMaybe<FileRecord>> {
+    const [current] = await this.db.reads.get<[FileRecord]>([keys.file(place)]);
     return current;
   }
 }

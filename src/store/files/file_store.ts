@@ -38,7 +38,7 @@ import {
 } from "./file_record.ts";
 import { abandon, type Accept, type BodyReceiver, type Received } from "../bytes/receive.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
-import { FileReader, type ReaderParts } from "./file_reader.ts";
+import type { FileReader } from "./file_reader.ts";
 import { retire } from "./trash.ts";
 
 /** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
@@ -59,23 +59,24 @@ export interface PutOptions {
 /** The entry of a file's record. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
 
-/** Writes, reads and deletes files of all drives. */
-export class FileStore extends FileReader {
-  readonly copies: Copies;
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #quotas: Quotas;
-  readonly #bodies: BodyReceiver;
-  readonly #locks = new KeyedMutex();
+/** What writing files needs. */
+interface WriterDeps {
+  reader: FileReader;
+  projects: ProjectCache;
+  quotas: Quotas;
+  bodies: BodyReceiver;
+}
 
-  constructor(db: Database, parts: ReaderParts & { quotas: Quotas; bodies: BodyReceiver }) {
-    super(db, parts);
-    const { projects, quotas, bodies } = parts;
-    this.#db = db;
-    this.#projects = projects;
-    this.#quotas = quotas;
-    this.#bodies = bodies;
-    this.copies = new Copies(db, parts);
+/** Writes and deletes files of all drives. */
+export class FileStore {
+  /** Reads them. */
+  readonly reader: FileReader;
+  readonly copies: Copies;
+  private readonly locks = new KeyedMutex();
+
+  constructor(private readonly db: Database, private readonly deps: WriterDeps) {
+    this.reader = deps.reader;
+    this.copies = new Copies(db, deps);
   }
 
   /**
@@ -99,9 +100,9 @@ export class FileStore extends FileReader {
     body: AsyncIterable<Uint8Array>,
     { announced, maxSize, accept, ...options }: PutOptions,
   ): Promise<FileRecord | "refused"> {
-    const begun = await this.#projects.requireWritable(place);
+    const begun = await this.deps.projects.requireWritable(place);
     const write = { begun, replaced: keys.file(place), announced, maxSize, accept };
-    return await this.#bodies.receive(place, write, body, async (received, tags, room) => {
+    return await this.deps.bodies.receive(place, write, body, async (received, tags, room) => {
       const how = { ...options, tags, begun, room };
       const record = await this.#publishReceived(place, received, how);
       if (record === "refused") await abandon(received);
@@ -163,11 +164,11 @@ export class FileStore extends FileReader {
     },
     alongside: (operation: Operation, version: string, expires: number | undefined) => void,
   ): Promise<Published> {
-    return await this.#locks.run(placeId(place), async () => {
+    return await this.locks.run(placeId(place), async () => {
       let project = begun;
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-        if (tries > 0) project = await this.#projects.requireWritable(place, begun);
-        const current = await this.readRecord(place);
+        if (tries > 0) project = await this.deps.projects.requireWritable(place, begun);
+        const current = await this.reader.readRecord(place);
         const replaced = present(current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
         const record = newRecord(draft, replaced ?? null, lifetime);
@@ -180,7 +181,7 @@ export class FileStore extends FileReader {
         }
         setExpiry(operation, place, record);
         alongside(operation, record.version, record.expires);
-        const { ok } = await this.#quotas.commit(project, place, operation, room);
+        const { ok } = await this.deps.quotas.commit(project, place, operation, room);
         if (ok) return record;
         if (await this.#isUnchanged(current, project)) return "stale";
       }
@@ -192,12 +193,12 @@ export class FileStore extends FileReader {
    * Returns whether the file and its project are unchanged since they were read. Forgets a cached project that is not.
    */
   async #isUnchanged(file: Current, { unchanged }: CachedProject): Promise<boolean> {
-    const [now, owner] = await this.#db.reads.get<[FileRecord, ProjectRecord]>([
+    const [now, owner] = await this.db.reads.get<[FileRecord, ProjectRecord]>([
       file.key,
       unchanged.key,
     ]);
     const hasProject = owner.versionstamp === unchanged.versionstamp;
-    if (!hasProject) this.#projects.forget(String(unchanged.key.at(-1)));
+    if (!hasProject) this.deps.projects.forget(String(unchanged.key.at(-1)));
     return hasProject && now.versionstamp === file.versionstamp;
   }
 
@@ -206,11 +207,11 @@ export class FileStore extends FileReader {
     place: Place,
     condition: WriteCondition = () => true,
   ): Promise<boolean | "refused"> {
-    return await this.#locks.run(placeId(place), async () => {
+    return await this.locks.run(placeId(place), async () => {
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-        const project = await this.#projects.find(place.project);
+        const project = await this.deps.projects.find(place.project);
         if (project === undefined || project.deleting.includes(place.drive)) return false;
-        const current = await this.readRecord(place);
+        const current = await this.reader.readRecord(place);
         const record = present(current.value);
         if (record === undefined && !isUnreadable(current)) return false;
         if (!condition(record && validators(record))) return "refused";
@@ -219,7 +220,7 @@ export class FileStore extends FileReader {
           .delete(current.key);
         countUsage(operation, place, countedRecord(current), null);
         if (record !== undefined) retire(operation, project, place, record, "deleted");
-        if ((await this.#db.commit(operation)).ok) return true;
+        if ((await this.db.commit(operation)).ok) return true;
         await this.#isUnchanged(current, project);
       }
       throw new StoreUnavailable("Too many concurrent writes of the same file");

@@ -138,7 +138,7 @@ testOnAll("A file that is closed before its reading begins keeps no memory", asy
   await put(bench, "a", bytes(3 * CHUNK_SIZE));
   const { downloads } = bench.store.memory;
   const before = downloads.used;
-  const file = await bench.store.files.open(place("a"));
+  const file = await bench.store.files.reader.open(place("a"));
   const reading = file?.read({ start: 0, end: 1 });
   file?.close();
   await reading;
@@ -221,7 +221,7 @@ testOnAll(
   async (bench) => {
     const data = bytes(40 * CHUNK_SIZE);
     await put(bench, "a", data);
-    const file = await bench.store.files.open(place("a"));
+    const file = await bench.store.files.reader.open(place("a"));
     assert(file !== undefined);
     const pieces = await file.read({ start: 0, end: data.byteLength });
     const first = await pieces[Symbol.asyncIterator]().next();
@@ -297,21 +297,19 @@ testOnAll("Bytes that the sweeper has taken cannot be published", async (bench) 
 
 /** A database in which another file `a` exists just during the first commit of the file `a`. */
 class Crossed extends Database {
-  readonly #bench: TestStore;
   crossings = 0;
 
-  constructor(bench: TestStore) {
+  constructor(private readonly bench: TestStore) {
     super(bench.db.reader, bench.db.commits);
-    this.#bench = bench;
   }
 
   override async commit(operation: Operation): ReturnType<Database["commit"]> {
     const isFile = operation.touched.has(JSON.stringify(keys.file(place("a"))));
     if (!isFile || this.crossings > 0) return await super.commit(operation);
     this.crossings++;
-    await put(this.#bench, "a", bytes(5));
+    await put(this.bench, "a", bytes(5));
     const outcome = await super.commit(operation);
-    await this.#bench.store.files.delete(place("a"));
+    await this.bench.store.files.delete(place("a"));
     return outcome;
   }
 }
@@ -346,7 +344,7 @@ for (const [what, after] of [["a small", 20], ["a large", 3 * CHUNK_SIZE]] as co
     async (bench) => {
       await put(bench, "a", bytes(10));
       beforeContent(bench, () => put(otherProcess(bench), "a", bytes(after, 2)));
-      const file = await bench.store.files.open(place("a"));
+      const file = await bench.store.files.reader.open(place("a"));
       assertEquals(file?.record, await recordOf(bench, "a"));
       file?.close();
       assertEquals(await read(bench, "a"), bytes(after, 2));
@@ -359,7 +357,7 @@ testOnAll(
   async (bench) => {
     await put(bench, "a", bytes(10));
     beforeContent(bench, () => otherProcess(bench).store.files.delete(place("a")));
-    assertEquals(await bench.store.files.open(place("a")), undefined);
+    assertEquals(await bench.store.files.reader.open(place("a")), undefined);
   },
 );
 

@@ -111,7 +111,7 @@ testOnAll("A copy may depend on its target", async (bench) => {
 testOnAll("The parts of a file are listed", async (bench) => {
   const { files, uploads } = bench.store;
   const partsOf = async (from: number, limit: number) => {
-    return await files.parts(await recordOf(bench, "a"), { from, limit });
+    return await files.reader.parts(await recordOf(bench, "a"), { from, limit });
   };
   for (const size of [0, 10, 3 * CHUNK_SIZE]) {
     await put(bench, "a", bytes(size));

@@ -10,7 +10,7 @@ const WHOLE = { start: 0, end: SIZE };
 
 /** Downloads a range as the server does, which releases each piece after it is sent. */
 async function download({ store }: TestStore, range: ByteRange = WHOLE): Promise<Uint8Array> {
-  const file = await store.files.open(place("a"));
+  const file = await store.files.reader.open(place("a"));
   assert(file !== undefined);
   using open = file;
   const all = new Uint8Array(range.end - range.start);

@@ -181,7 +181,7 @@ testOnAll(
 testOnAll("A reference to bytes that are being read stays", async (bench) => {
   await put(bench, "a", bytes(2 * CHUNK_SIZE));
   await copy(bench, "a", "b");
-  const file = await bench.store.files.open(place("a"));
+  const file = await bench.store.files.reader.open(place("a"));
   assert(file !== undefined);
   const pieces = await file.read({ start: 0, end: 2 * CHUNK_SIZE });
   for (const name of ["a", "b"]) await bench.store.files.delete(place(name));
@@ -196,16 +196,14 @@ testOnAll("A reference to bytes that are being read stays", async (bench) => {
 
 /** A database in which something happens before the first commit. */
 class Interrupted extends Database {
-  readonly #happens: () => Promise<void>;
   attempts = 0;
 
-  constructor({ reader, commits }: Database, happens: () => Promise<void>) {
+  constructor({ reader, commits }: Database, private readonly happens: () => Promise<void>) {
     super(reader, commits);
-    this.#happens = happens;
   }
 
   override async commit(operation: Operation): ReturnType<Database["commit"]> {
-    if (this.attempts++ === 0) await this.#happens();
+    if (this.attempts++ === 0) await this.happens();
     return await super.commit(operation);
   }
 }

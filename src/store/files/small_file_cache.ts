@@ -40,8 +40,6 @@ const OVERHEAD = 1024;
  * - Files that were used least recently make room for others.
  */
 export class SmallFileCache {
-  readonly #changes: ChangeProbe | undefined;
-  readonly #memory: CacheMemory;
   #pending = new Map<string, Lookup>();
   /** Files used since this generation began. */
   #recent = new Map<string, CachedFile>();
@@ -53,10 +51,10 @@ export class SmallFileCache {
    * @param changes Detects commits. Without it each record is read for each answer.
    * @param memory Memory of this cache.
    */
-  constructor(changes: ChangeProbe | undefined, memory: CacheMemory) {
-    this.#changes = changes;
-    this.#memory = memory;
-  }
+  constructor(
+    private readonly changes: ChangeProbe | undefined,
+    private readonly memory: CacheMemory,
+  ) {}
 
   /** Returns the current file of an id; `undefined` if there is none. */
   get(id: string, read: Read): Promise<FoundFile | undefined> {
@@ -71,7 +69,7 @@ export class SmallFileCache {
   #runPending(): void {
     const lookups = this.#pending;
     this.#pending = new Map();
-    const state = this.#changes?.state();
+    const state = this.changes?.state();
     for (const [id, { read, found }] of lookups) {
       const cached = this.#recent.get(id) ?? this.#older.get(id);
       const isCurrent = state !== undefined && cached?.state === state;
@@ -95,12 +93,12 @@ export class SmallFileCache {
   #keep(id: string, cached: CachedFile): void {
     this.#remove(id);
     const bytes = bytesOf(cached);
-    const limit = this.#memory.limit / 2;
+    const limit = this.memory.limit / 2;
     if (bytes > limit) return;
     if (this.#recentBytes + bytes > limit) this.#beginGeneration();
     this.#recent.set(id, cached);
     this.#recentBytes += bytes;
-    this.#memory.used += bytes;
+    this.memory.used += bytes;
   }
 
   #remove(id: string): void {
@@ -108,7 +106,7 @@ export class SmallFileCache {
     const cached = recent ?? this.#older.get(id);
     if (cached === undefined) return;
     const bytes = bytesOf(cached);
-    this.#memory.used -= bytes;
+    this.memory.used -= bytes;
     if (recent === undefined) this.#older.delete(id);
     else {
       this.#recent.delete(id);
@@ -118,7 +116,7 @@ export class SmallFileCache {
 
   #beginGeneration(): void {
     this.#older = this.#recent;
-    this.#memory.used = this.#recentBytes;
+    this.memory.used = this.#recentBytes;
     this.#recent = new Map();
     this.#recentBytes = 0;
   }

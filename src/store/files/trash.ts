@@ -74,15 +74,11 @@ export function retire(
 
 /** Lists, restores and empties the trash. */
 export class Trash {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #quotas: Quotas;
-
-  constructor(db: Database, projects: ProjectCache, quotas: Quotas) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#quotas = quotas;
-  }
+  constructor(
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly quotas: Quotas,
+  ) {}
 
   /**
    * Returns a page of a drive's trash, newest first.
@@ -94,12 +90,12 @@ export class Trash {
     { project, drive }: Pick<Place, "project" | "drive">,
     { limit, last, prefix }: { limit: number; last: string; prefix: string },
   ): Promise<TrashPage> {
-    if (await this.#projects.isHidden({ project, drive })) return { items: [] };
+    if (await this.projects.isHidden({ project, drive })) return { items: [] };
     const items: TrashItem[] = [];
     let lookedAt = 0;
     let previous = "";
     const range = ranges.trashBefore(project, drive, last);
-    const entries = this.#db.reader.list<TrashRecord>(range, {
+    const entries = this.db.reader.list<TrashRecord>(range, {
       reverse: true,
       batchSize: Math.min(Math.max(limit + 1, prefix === "" ? 1 : PREFIX_BATCH), MAX_LIST_BATCH),
     });
@@ -118,7 +114,7 @@ export class Trash {
     { project, drive }: Pick<Place, "project" | "drive">,
     ids: readonly string[],
   ): Promise<(string | undefined)[]> {
-    if (await this.#projects.isHidden({ project, drive })) return ids.map(() => undefined);
+    if (await this.projects.isHidden({ project, drive })) return ids.map(() => undefined);
     const items = await Promise.all(ids.map((id) => this.#read(project, drive, id)));
     return items.map((item) =>
       item !== undefined && isKept(item.value) ? item.value.name : undefined
@@ -137,12 +133,12 @@ export class Trash {
     { overwrite }: { overwrite: boolean },
   ): Promise<RestoreOutcome> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const owner = await this.#projects.requireWritable({ project, drive });
+      const owner = await this.projects.requireWritable({ project, drive });
       const item = await this.#read(project, drive, id);
       if (item === undefined || !isKept(item.value)) return "absent";
       const { name, record } = item.value;
       const place = { project, drive, name };
-      const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
+      const [current] = await this.db.reads.get<[FileRecord]>([keys.file(place)]);
       const isTaken = current.value !== null && isPresent(current.value, Date.now());
       if (isTaken && !overwrite) return "taken";
       const operation = takeOut(owner, item)
@@ -153,8 +149,8 @@ export class Trash {
       if (current.value !== null) retire(operation, owner, place, current.value, "replaced");
       setExpiry(operation, place, record);
       if (record.sha256 === undefined) operation.set(keys.undigested(place), record.version);
-      if ((await this.#quotas.commit(owner, place, operation)).ok) return "restored";
-      this.#projects.forget(project);
+      if ((await this.quotas.commit(owner, place, operation)).ok) return "restored";
+      this.projects.forget(project);
     }
     throw new StoreUnavailable("The file could not be restored: others kept changing it");
   }
@@ -198,10 +194,10 @@ export class Trash {
   ): Promise<TrashRecord | "unreadable" | undefined> {
     if (!isVersion(id)) return undefined;
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const owner = await this.#projects.find(project);
+      const owner = await this.projects.find(project);
       // Its deletion removes the items of the project or drive.
       if (owner === undefined || owner.deleting.includes(drive)) return undefined;
-      const [item] = await this.#db.reads.get<[TrashRecord]>([keys.trash(project, drive, id)]);
+      const [item] = await this.db.reads.get<[TrashRecord]>([keys.trash(project, drive, id)]);
       if (item.versionstamp === null) return undefined;
       const place = { project, drive, name: item.value?.name ?? "" };
       let operation = new Operation().share(owner.unchanged)
@@ -212,8 +208,8 @@ export class Trash {
         releaseBytes(operation, place, item.value.record);
       }
       countTrash(operation, place, item.value?.record ?? LOST_RECORD, -1);
-      if ((await this.#db.commit(operation)).ok) return item.value ?? "unreadable";
-      this.#projects.forget(project);
+      if ((await this.db.commit(operation)).ok) return item.value ?? "unreadable";
+      this.projects.forget(project);
     }
     throw new StoreUnavailable("The trash could not be emptied: its project kept changing");
   }
@@ -231,7 +227,7 @@ export class Trash {
       batch = [];
     };
     for await (
-      const { key } of this.#db.reader.list(ranges.trash(project, drive), { unreadable: true })
+      const { key } of this.db.reader.list(ranges.trash(project, drive), { unreadable: true })
     ) {
       const [, , itemsDrive = "", id = ""] = key.map(String);
       if (before !== undefined && id >= before) continue;
@@ -246,7 +242,7 @@ export class Trash {
   async #read(project: string, drive: string, id: string): Promise<Stored | undefined> {
     // Other text may be too long for a key.
     if (!isVersion(id)) return undefined;
-    const [item] = await this.#db.reads.get<[TrashRecord]>([keys.trash(project, drive, id)]);
+    const [item] = await this.db.reads.get<[TrashRecord]>([keys.trash(project, drive, id)]);
     return item.value === null ? undefined : item;
   }
 }

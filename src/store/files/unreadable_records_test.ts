@@ -92,7 +92,7 @@ testDamaged("Lists leave out a file whose record is damaged, and report it once"
 
 testDamaged("Reading or copying a file whose record is damaged says so", async ({ store }) => {
   const damaged = place("damaged");
-  const read = () => store.files.open(damaged);
+  const read = () => store.files.reader.open(damaged);
   const request = { from: damaged, to: place("copy"), overwrite: true, condition: () => true };
   const copy = () => store.files.copies.run("copy", request);
   const change = () => store.changeFile(damaged, { type: "text/plain" }, () => true);
@@ -108,7 +108,7 @@ testDamaged(
     assertEquals(await namesOf(bench), ["a", "z"]);
     await put(bench, "damaged", bytes(20));
     assertEquals(await namesOf(bench), ["a", "damaged", "z"]);
-    assertEquals((await store.files.open(place("damaged")))?.record.size, 20);
+    assertEquals((await store.files.reader.open(place("damaged")))?.record.size, 20);
     assertEquals([await filesOf(bench), (await store.integrity()).damages], [3, []]);
     await sweepLater(bench);
     const { problems } = await verifyStore(path);
@@ -123,7 +123,7 @@ testDamaged("A copy and a move replace a file whose record is damaged", async (b
   for (const kind of ["copy", "move"] as const) {
     const options = { ...request, condition: () => true };
     assert(typeof await bench.store.files.copies.run(kind, options) === "object");
-    assertEquals((await bench.store.files.open(place("damaged")))?.record.size, 10);
+    assertEquals((await bench.store.files.reader.open(place("damaged")))?.record.size, 10);
     if (kind === "copy") flipBit(bench.path, keys.file(place("damaged")));
   }
   assertEquals([await namesOf(bench), await filesOf(bench)], [["damaged", "z"], 2]);

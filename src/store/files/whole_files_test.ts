@@ -9,7 +9,7 @@ import { testOnAll, type TestStore } from "../testing/stores.ts";
 import { isWhole, MAX_WHOLE_FILE } from "./whole_files.ts";
 
 async function readWhole(bench: TestStore, name: string): Promise<Uint8Array | undefined> {
-  const whole = await bench.store.files.readWhole(await recordOf(bench, name));
+  const whole = await bench.store.files.reader.readWhole(await recordOf(bench, name));
   if (whole === undefined) return undefined;
   const joined = await new Blob([...whole.pieces]).bytes();
   assertEquals(whole.crc, crc32(joined));

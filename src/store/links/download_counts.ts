@@ -13,16 +13,11 @@ export const COUNT_INTERVAL = 2 * SECOND;
  * added up in memory and stored together.
  */
 export class DownloadCounts {
-  readonly #db: Database;
-  readonly #onError: (error: unknown) => void;
   #pending = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(db: Database, onError: (error: unknown) => void) {
-    this.#db = db;
-    this.#onError = onError;
-  }
+  constructor(private readonly db: Database, private readonly onError: (error: unknown) => void) {}
 
   /** Counts a download of a link. */
   add(id: string): void {
@@ -31,13 +26,13 @@ export class DownloadCounts {
 
   /** Stores all counts for the last time. */
   async close(): Promise<void> {
-    await this.flush().catch(this.#onError);
+    await this.flush().catch(this.onError);
     clearTimeout(this.#timer);
   }
 
   #add(id: string, by: number): void {
     this.#pending.set(id, (this.#pending.get(id) ?? 0) + by);
-    this.#timer ??= setTimeout(() => void this.flush().catch(this.#onError), COUNT_INTERVAL);
+    this.#timer ??= setTimeout(() => void this.flush().catch(this.onError), COUNT_INTERVAL);
   }
 
   /** Stores all counts. If that fails, they are kept for the next time. */
@@ -56,7 +51,7 @@ export class DownloadCounts {
     this.#pending = new Map();
     const links = await this.#attempt(
       counts,
-      () => readMany<LinkRecord>(this.#db.reader, [...counts.keys()].map(keys.link)),
+      () => readMany<LinkRecord>(this.db.reader, [...counts.keys()].map(keys.link)),
     );
     const stored = links.map(async ({ key, value, versionstamp }) => {
       const id = String(key.at(-1));
@@ -64,7 +59,7 @@ export class DownloadCounts {
       // A link that was revoked in the meantime must not get a counter again: then the operation is refused.
       const operation = new Operation().check(key, versionstamp).sum(keys.linkDownloads(id), by);
       if (value === null) return;
-      await this.#attempt(new Map([[id, by]]), () => this.#db.commit(operation));
+      await this.#attempt(new Map([[id, by]]), () => this.db.commit(operation));
     });
     await Promise.all(stored);
   }

@@ -68,9 +68,6 @@ interface ReadLink {
 /** The links of all drives. */
 export class LinkStore {
   readonly passwords = new Passwords();
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #events: EventLog;
   readonly #notify: () => void;
   readonly #signing: SigningKeys;
   readonly #counts: DownloadCounts;
@@ -81,14 +78,11 @@ export class LinkStore {
 
   /** @param notify Reports that a caller may have lost access. */
   constructor(
-    db: Database,
-    projects: ProjectCache,
-    events: EventLog,
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly events: EventLog,
     { notify, onError }: { notify: () => void; onError: (error: unknown) => void },
   ) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#events = events;
     this.#notify = notify;
     this.#signing = new SigningKeys(db);
     this.#counts = new DownloadCounts(db, onError);
@@ -112,8 +106,8 @@ export class LinkStore {
     const password = text === undefined ? undefined : await this.passwords.hash(text);
     await this.#requireRoom(project);
     await this.#signing.ensure();
-    const made = await transact(this.#db, async () => {
-      const [owner, stored] = await this.#db.reader.getMany<[ProjectRecord, LinkKeyRecord]>([
+    const made = await transact(this.db, async () => {
+      const [owner, stored] = await this.db.reader.getMany<[ProjectRecord, LinkKeyRecord]>([
         keys.project(project),
         keys.linkKey(),
       ]);
@@ -137,7 +131,7 @@ export class LinkStore {
       const operation = new Operation().share(new SharedCheck(owner.key, owner.versionstamp))
         .share(new SharedCheck(stored.key, stored.versionstamp));
       addLink(operation, id, record);
-      this.#events.record(operation, actor, { event: "link.created", project, target: id });
+      this.events.record(operation, actor, { event: "link.created", project, target: id });
       return { operation, result: { id, record, token: new SigningKey(signing).tokenOf(id) } };
     });
     this.#signing.forget();
@@ -159,11 +153,11 @@ export class LinkStore {
       accepts?: (link: LinkRecord) => boolean;
     },
   ): Promise<LinkPage> {
-    if (await this.#projects.isHidden({ project, drive })) return { links: [], more: false };
+    if (await this.projects.isHidden({ project, drive })) return { links: [], more: false };
     await this.#counts.flush();
     const signing = await this.#signing.find();
     const links: LinkInfo[] = [];
-    const index = this.#db.reader.list(ranges.linksBefore(project, drive, last), {
+    const index = this.db.reader.list(ranges.linksBefore(project, drive, last), {
       reverse: true,
       batchSize: Math.min(limit + 1, MAX_LIST_BATCH),
     });
@@ -180,7 +174,7 @@ export class LinkStore {
   /** Returns a link of a drive by its id; `undefined` if there is none, or it has expired. */
   async get(project: string, drive: string, id: string): Promise<LinkInfo | undefined> {
     // The store cannot look for a text of any length.
-    if (!isVersion(id) || await this.#projects.isHidden({ project, drive })) return undefined;
+    if (!isVersion(id) || await this.projects.isHidden({ project, drive })) return undefined;
     await this.#counts.flush();
     const [link] = await this.#readAll([id], await this.#signing.find());
     return link?.project === project && link.drive === drive ? link : undefined;
@@ -193,8 +187,8 @@ export class LinkStore {
     id: string,
     actor: Actor = COMMAND_LINE,
   ): Promise<boolean> {
-    const isRevoked = await transact(this.#db, async () => {
-      const [owner, link] = await this.#db.reader.getMany<[ProjectRecord, LinkRecord]>([
+    const isRevoked = await transact(this.db, async () => {
+      const [owner, link] = await this.db.reader.getMany<[ProjectRecord, LinkRecord]>([
         keys.project(project),
         keys.link(id),
       ]);
@@ -203,7 +197,7 @@ export class LinkStore {
       const operation = new Operation().check(key, versionstamp)
         .share(new SharedCheck(owner.key, owner.versionstamp));
       deleteLink(operation, { id, ...value });
-      this.#events.record(operation, actor, { event: "link.revoked", project, target: id });
+      this.events.record(operation, actor, { event: "link.revoked", project, target: id });
       return { operation, result: true };
     });
     if (!isRevoked) return false;
@@ -225,7 +219,7 @@ export class LinkStore {
   /** Revokes all links of the store, by another signing key. */
   async rotateKey(): Promise<void> {
     const record = (operation: Operation) =>
-      this.#events.record(operation, COMMAND_LINE, { event: "link_key.rotated" });
+      this.events.record(operation, COMMAND_LINE, { event: "link_key.rotated" });
     await this.#signing.rotate(record);
     this.#notify();
   }
@@ -238,7 +232,7 @@ export class LinkStore {
     const signing = await this.#signing.find();
     const { id, isGenuine } = signing.parse(token);
     const wasCached = this.#cache.peek(id) !== undefined;
-    const found = await this.#projects.findOwned(this.#cache, id);
+    const found = await this.projects.findOwned(this.#cache, id);
     const link = found?.thing;
     const isOpen = isGenuine && link !== undefined && link.record.keyId === signing.id &&
       !link.isUsedUp && !this.#expired.has(id) &&
@@ -265,8 +259,8 @@ export class LinkStore {
       return true;
     }
     return await this.#locks.run(id, () =>
-      transact(this.#db, async () => {
-        const [link, downloads] = await this.#db.reader.getMany<[LinkRecord, Deno.KvU64]>([
+      transact(this.db, async () => {
+        const [link, downloads] = await this.db.reader.getMany<[LinkRecord, Deno.KvU64]>([
           keys.link(id),
           keys.linkDownloads(id),
         ]);
@@ -304,13 +298,13 @@ export class LinkStore {
     const prefix = prefixes.driveLinks(project);
     const options = { limit: MAX_LINKS, batchSize: MAX_LIST_BATCH };
     let count = 0;
-    for await (const _ of this.#db.reader.list({ prefix }, options)) count++;
+    for await (const _ of this.db.reader.list({ prefix }, options)) count++;
     if (count >= MAX_LINKS) throw new TooManyLinks(MAX_LINKS);
   }
 
   /** Reads those of the links that are alive. */
   async #readAll(ids: readonly string[], signing: SigningKey): Promise<LinkInfo[]> {
-    const { reader } = this.#db;
+    const { reader } = this.db;
     const records = await readMany<LinkRecord>(reader, ids.map(keys.link));
     const counts = await readMany<Deno.KvU64>(reader, ids.map(keys.linkDownloads));
     return records.flatMap(({ value }, index) => {
@@ -321,7 +315,7 @@ export class LinkStore {
   }
 
   async #read(id: string): Promise<ReadLink | undefined> {
-    const [{ value: record }, downloads] = await this.#db.reads.get<[LinkRecord, Deno.KvU64]>([
+    const [{ value: record }, downloads] = await this.db.reads.get<[LinkRecord, Deno.KvU64]>([
       keys.link(id),
       keys.linkDownloads(id),
     ]);
@@ -338,7 +332,7 @@ export class LinkStore {
     this.#expired.add(id);
     const forget = () => void this.#expired.delete(id);
     // If this fails, the next request tries it again, and the sweeper deletes the link as well.
-    this.#db.commit(operation).then(forget, forget);
+    this.db.commit(operation).then(forget, forget);
   }
 
   /**
@@ -353,7 +347,7 @@ export class LinkStore {
     if (wasCached) await this.#read(id);
     if (isFileRead) return;
     const nowhere = { project: "", drive: "", name: "" };
-    await this.#db.reads.getReferenced(keys.file(nowhere), () => undefined);
+    await this.db.reads.getReferenced(keys.file(nowhere), () => undefined);
   }
 }
 

@@ -244,7 +244,7 @@ testOnAll("Every refusal reads as much of the store", async (bench) => {
   const readsOf = async (token: string) => {
     const before = reads;
     const link = await store.links.find(token);
-    if (link !== undefined && await store.files.open(place("gone")) === undefined) {
+    if (link !== undefined && await store.files.reader.open(place("gone")) === undefined) {
       await store.links.refuse(link);
     }
     return reads - before;

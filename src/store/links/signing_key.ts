@@ -79,14 +79,12 @@ export function newLinkKey(): LinkKeyRecord {
 
 /** The current signing key of the store. */
 export class SigningKeys {
-  readonly #db: Database;
   readonly #cache: TtlCache<SigningKey>;
   /** Takes the place of the key while there is none. It signs nothing that anyone gets. */
   readonly #absent = new SigningKey(newLinkKey());
   #last: SigningKey | undefined;
 
-  constructor(db: Database) {
-    this.#db = db;
+  constructor(private readonly db: Database) {
     this.#cache = new TtlCache(() => this.#read(), { cachesAbsence: true });
   }
 
@@ -98,8 +96,8 @@ export class SigningKeys {
   /** Makes a key if there is none: several processes may do so at once. */
   async ensure(): Promise<void> {
     if (await this.#cache.get("") !== undefined) return;
-    await transact(this.#db, async () => {
-      const { key, value } = await this.#db.reader.get<LinkKeyRecord>(keys.linkKey());
+    await transact(this.db, async () => {
+      const { key, value } = await this.db.reader.get<LinkKeyRecord>(keys.linkKey());
       if (value !== null) return { result: undefined };
       const operation = new Operation().check(key, null).set(key, newLinkKey());
       return { operation, result: undefined };
@@ -118,8 +116,8 @@ export class SigningKeys {
    * @param alongside Adds further changes to the operation.
    */
   async rotate(alongside: (operation: Operation) => void): Promise<void> {
-    await transact(this.#db, async () => {
-      const { key, value, versionstamp } = await this.#db.reader.get<LinkKeyRecord>(keys.linkKey());
+    await transact(this.db, async () => {
+      const { key, value, versionstamp } = await this.db.reader.get<LinkKeyRecord>(keys.linkKey());
       const operation = new Operation().check(key, versionstamp).set(key, newLinkKey());
       if (value !== null) {
         const nowhere = { project: "", drive: "", name: "" };
@@ -132,7 +130,7 @@ export class SigningKeys {
   }
 
   async #read(): Promise<SigningKey | undefined> {
-    const { value } = await this.#db.reader.get<LinkKeyRecord>(keys.linkKey());
+    const { value } = await this.db.reader.get<LinkKeyRecord>(keys.linkKey());
     if (value === null) return undefined;
     if (this.#last?.id !== value.id) this.#last = new SigningKey(value);
     return this.#last;

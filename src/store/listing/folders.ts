@@ -11,13 +11,7 @@ import { listMarkers, type ListPage, type ListQuery } from "./listing.ts";
  * file. It has no size and counts nowhere, as an empty file counts for no bytes.
  */
 export class FolderStore {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-
-  constructor(db: Database, projects: ProjectCache) {
-    this.#db = db;
-    this.#projects = projects;
-  }
+  constructor(private readonly db: Database, private readonly projects: ProjectCache) {}
 
   /**
    * Marks a folder, and creates the drive if there is none with this name. A marker that exists stays as it is.
@@ -27,11 +21,11 @@ export class FolderStore {
    */
   async create(place: Place): Promise<void> {
     const key = keys.folder(place);
-    await transact(this.#db, async () => {
+    await transact(this.db, async () => {
       // An attempt fails if the project has changed since it was cached.
-      this.#projects.forget(place.project);
-      const { unchanged } = await this.#projects.requireWritable(place);
-      const marker = await this.#db.reader.get<FolderRecord>(key);
+      this.projects.forget(place.project);
+      const { unchanged } = await this.projects.requireWritable(place);
+      const marker = await this.db.reader.get<FolderRecord>(key);
       if (marker.value !== null) return { result: undefined };
       const operation = new Operation().share(unchanged)
         .set(key, { created: Date.now() } satisfies FolderRecord)
@@ -42,22 +36,22 @@ export class FolderStore {
 
   /** Returns the marker of a folder; `undefined` if there is none. */
   async get(place: Place): Promise<FolderRecord | undefined> {
-    if (await this.#projects.isHidden(place)) return undefined;
-    const { value } = await this.#db.reader.get<FolderRecord>(keys.folder(place));
+    if (await this.projects.isHidden(place)) return undefined;
+    const { value } = await this.db.reader.get<FolderRecord>(keys.folder(place));
     return value ?? undefined;
   }
 
   /** Returns a page of the markers of a drive in the order of their names' UTF-8 bytes. */
   async list(query: ListQuery): Promise<ListPage> {
-    if (await this.#projects.isHidden(query)) return { entries: [], more: false };
-    return await listMarkers(this.#db.reader, query);
+    if (await this.projects.isHidden(query)) return { entries: [], more: false };
+    return await listMarkers(this.db.reader, query);
   }
 
   /** Removes the marker of a folder, if there is one. Files below it stay, and so do markers. */
   async delete(place: Place): Promise<void> {
     // The deletion of a drive removes its markers, too.
-    if (await this.#projects.isHidden(place)) return;
-    const { key, versionstamp } = await this.#db.reader.get(keys.folder(place));
-    if (versionstamp !== null) await this.#db.commit(new Operation().delete(key));
+    if (await this.projects.isHidden(place)) return;
+    const { key, versionstamp } = await this.db.reader.get(keys.folder(place));
+    if (versionstamp !== null) await this.db.commit(new Operation().delete(key));
   }
 }

@@ -120,8 +120,6 @@ interface Found<T> {
 
 /** Reads the entries of one kind in their order, in batches that grow while none of their entries is skipped. */
 class Cursor<S, T> {
-  readonly #reader: KvReader;
-  readonly #rangeFrom: (from: string) => KeyRange | undefined;
   readonly #toListed: (stored: S) => T | undefined;
   /** Where the next batch begins; `undefined` after the last one. */
   #from: string | undefined;
@@ -130,8 +128,8 @@ class Cursor<S, T> {
   #index = 0;
 
   constructor(
-    reader: KvReader,
-    rangeFrom: (from: string) => KeyRange | undefined,
+    private readonly reader: KvReader,
+    private readonly rangeFrom: (from: string) => KeyRange | undefined,
     { start, firstBatch, toListed }: {
       start: string | undefined;
       firstBatch: number;
@@ -139,8 +137,6 @@ class Cursor<S, T> {
       toListed: (stored: S) => T | undefined;
     },
   ) {
-    this.#reader = reader;
-    this.#rangeFrom = rangeFrom;
     this.#toListed = toListed;
     this.#from = start;
     this.#batch = firstBatch;
@@ -176,7 +172,7 @@ class Cursor<S, T> {
   async fill(wanted: number): Promise<void> {
     while (this.isEmpty) {
       const limit = Math.min(this.#batch, wanted);
-      const range = this.#rangeFrom(this.#from ?? "");
+      const range = this.rangeFrom(this.#from ?? "");
       const found = range === undefined ? [] : await this.#read(range, limit);
       const last = found.at(-1);
       this.#from = last === undefined || found.length < limit ? undefined : nameAfter(last.name);
@@ -191,7 +187,7 @@ class Cursor<S, T> {
   async #read(range: KeyRange, limit: number): Promise<Found<T | undefined>[]> {
     // Equal batches: 1001 entries in batches of 1000 would read 2000.
     const batchSize = Math.ceil(limit / Math.ceil(limit / MAX_LIST_BATCH));
-    const entries = this.#reader.list<S>(range, { limit, batchSize });
+    const entries = this.reader.list<S>(range, { limit, batchSize });
     return await Array.fromAsync(
       entries,
       ({ key, value }) => ({ name: String(key.at(-1)), value: this.#toListed(value) }),

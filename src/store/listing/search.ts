@@ -38,12 +38,9 @@ export interface SearchOptions {
 
 /** Searches the names of files. Searches take turns, so all of them together block the process as little as one does. */
 export class FileSearch {
-  readonly #reader: KvReader;
   readonly #turns = new Semaphore(1);
 
-  constructor(reader: KvReader) {
-    this.#reader = reader;
-  }
+  constructor(private readonly reader: KvReader) {}
 
   /**
    * Returns files whose names contain a text, in the order of their names' UTF-8 bytes: up to `limit` of them among the
@@ -60,12 +57,12 @@ export class FileSearch {
     for (let searched = 0;;) {
       const batch = await this.#turns.run(async () => {
         if (searched > 0) await delay(SEARCH_PAUSE);
-        return await readBatch(this.#reader, query, from, size);
+        return await readBatch(this.reader, query, from, size);
       });
       const { length } = batch.names;
       const lastRead = batch.names.at(-1);
       const isEnd = lastRead === undefined || length < size;
-      const found = await entriesOf(this.#reader, query, namesWith(batch, wanted));
+      const found = await entriesOf(this.reader, query, namesWith(batch, wanted));
       entries.push(...details ? found : found.map(({ name }) => ({ name })));
       const lastEntry = entries[limit - 1];
       searched += length;
@@ -82,7 +79,7 @@ export class FileSearch {
   }
 
   async #hasNames(query: ListQuery, from: string): Promise<boolean> {
-    return (await readBatch(this.#reader, query, from, 1)).names.length > 0;
+    return (await readBatch(this.reader, query, from, 1)).names.length > 0;
   }
 }
 

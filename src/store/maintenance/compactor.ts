@@ -30,15 +30,12 @@ export interface CompactTask {
 
 /** Makes the store's file smaller when much of it stays free. */
 export class Compactor {
-  readonly #path: string;
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   /** How many pages were free at the last calls. */
   #looks: number[] = [];
 
   /** @param path The store's file. */
-  constructor(path: string) {
-    this.#path = path;
-  }
+  constructor(private readonly path: string) {}
 
   /**
    * Returns pages that stay free to the disk, if it is worthwhile. To be called every `COMPACT_INTERVAL`.
@@ -66,7 +63,7 @@ export class Compactor {
     // Pages beyond these that were free at the earlier calls still count.
     this.#looks = this.#looks.map((free) => Math.max(0, free - pages));
     const task: CompactTask = {
-      path: this.#path,
+      path: this.path,
       left: Math.max(left, LEFT_PAGES),
       stop: this.#stop,
     };
@@ -80,7 +77,7 @@ export class Compactor {
   }
 
   #look(): { free: number; total: number } {
-    const sqlite = new DatabaseSync(this.#path, { readOnly: true });
+    const sqlite = new DatabaseSync(this.path, { readOnly: true });
     try {
       return { free: freePages(sqlite), total: pageCount(sqlite) };
     } finally {

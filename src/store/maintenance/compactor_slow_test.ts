@@ -43,7 +43,7 @@ Deno.test("The store's file shrinks after a large deletion and keeps the other f
     await compactor.run({ isShort: true });
     const after = await sizeOnDisk(path);
     assert(after < before / 4, `The files had ${before} bytes and have ${after}`);
-    const kept = await bench.store.files.open(place("kept"));
+    const kept = await bench.store.files.reader.open(place("kept"));
     assertEquals(kept?.record.size, 10 * CHUNK_SIZE);
     kept?.close();
   });

@@ -23,11 +23,7 @@ export interface Damage extends DamageRecord {
 
 /** The record of damaged files. An entry is of one version and is dropped when the file gets another one. */
 export class DamagedFiles {
-  readonly #db: Database;
-
-  constructor(db: Database) {
-    this.#db = db;
-  }
+  constructor(private readonly db: Database) {}
 
   /**
    * Records that a version of a file is damaged, if the file still has that version. Returns whether that is new.
@@ -41,7 +37,7 @@ export class DamagedFiles {
     problem: string,
     { isChecked = false }: { isChecked?: boolean } = {},
   ): Promise<boolean> {
-    const [file, entry] = await this.#db.reader.getMany<[FileRecord, DamageRecord]>([
+    const [file, entry] = await this.db.reader.getMany<[FileRecord, DamageRecord]>([
       keys.file(place),
       keys.damage(place),
     ]);
@@ -56,16 +52,16 @@ export class DamagedFiles {
       .check(file.key, file.versionstamp)
       .check(entry.key, entry.versionstamp)
       .set(entry.key, damage);
-    return (await this.#db.commit(operation)).ok && known === undefined;
+    return (await this.db.commit(operation)).ok && known === undefined;
   }
 
   /** Drops the entry of a version whose bytes are right. Returns whether there was one. */
   async clear(place: Place, version: string): Promise<boolean> {
-    const { key, value, versionstamp } = await this.#db.reader.get<DamageRecord>(
+    const { key, value, versionstamp } = await this.db.reader.get<DamageRecord>(
       keys.damage(place),
     );
     if (value?.version !== version) return false;
-    return (await this.#db.commit(new Operation().check(key, versionstamp).delete(key))).ok;
+    return (await this.db.commit(new Operation().check(key, versionstamp).delete(key))).ok;
   }
 
   /** Returns the files that are due for another check: a fault of the disk may have passed. */
@@ -82,10 +78,10 @@ export class DamagedFiles {
   /** Returns all damaged files in the order of their keys. */
   async list(): Promise<Damage[]> {
     const entries = await Array.fromAsync(
-      this.#db.reader.list<DamageRecord>({ prefix: prefixes.all("damage") }),
+      this.db.reader.list<DamageRecord>({ prefix: prefixes.all("damage") }),
     );
     const places = entries.map(({ key }) => placeOf(key));
-    const files = await readMany<FileRecord>(this.#db.reader, places.map(keys.file));
+    const files = await readMany<FileRecord>(this.db.reader, places.map(keys.file));
     const damages: Damage[] = [];
     for (const [i, { key, value, versionstamp }] of entries.entries()) {
       const place = places[i];
@@ -94,7 +90,7 @@ export class DamagedFiles {
       const isOfFile = file !== undefined && versionOf(file) === value.version &&
         (file.value === null || isPresent(file.value, Date.now()));
       if (isOfFile) damages.push({ place, ...value });
-      else await this.#db.commit(new Operation().check(key, versionstamp).delete(key));
+      else await this.db.commit(new Operation().check(key, versionstamp).delete(key));
     }
     return damages;
   }

@@ -29,7 +29,7 @@ testOnAll(
     const { store, db } = bench;
     const data = bytes(100 * CHUNK_SIZE);
     await put(bench, "a", data);
-    const file = await store.files.open(place("a"));
+    const file = await store.files.reader.open(place("a"));
     assert(file !== undefined);
     const pieces = (await file.read({ start: 0, end: data.byteLength }))[Symbol.asyncIterator]();
     assertEquals((await pieces.next()).done, false);

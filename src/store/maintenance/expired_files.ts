@@ -19,16 +19,11 @@ type Expired = Deno.KvEntry<Place>;
  * leaves, the next one finds: after a crash, and if the file was moved or changed in between.
  */
 export class ExpiredFiles {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
   /** A clock that has just jumped forward must not delete files. */
   readonly #clock = new TrustedClock();
   #isStopped = false;
 
-  constructor(db: Database, projects: ProjectCache) {
-    this.#db = db;
-    this.#projects = projects;
-  }
+  constructor(private readonly db: Database, private readonly projects: ProjectCache) {}
 
   /**
    * Deletes the files that have expired. If some cannot be deleted, the others are, and the first failure is thrown.
@@ -37,7 +32,7 @@ export class ExpiredFiles {
    */
   async sweep(ahead = 0): Promise<void> {
     const due = ranges.expiryDue(this.#clock.now() + ahead);
-    const entries = this.#db.reader.list<Place>(due, { batchSize: SWEEP_PAGE });
+    const entries = this.db.reader.list<Place>(due, { batchSize: SWEEP_PAGE });
     const failures: unknown[] = [];
     let page: Expired[] = [];
     const flush = async () => {
@@ -61,7 +56,7 @@ export class ExpiredFiles {
 
   async #deleteAll(page: readonly Expired[]): Promise<PromiseSettledResult<void>[]> {
     const places = page.map(({ value }) => keys.file(value));
-    const files = await readMany<FileRecord>(this.#db.reader, places);
+    const files = await readMany<FileRecord>(this.db.reader, places);
     // Operations that wait at the same time share a commit.
     return await Promise.allSettled(
       files.map(async (file, i) => {
@@ -81,17 +76,17 @@ export class ExpiredFiles {
     const record = file.value;
     if (record === null || record.version !== version || record.expires !== due) {
       // The entry may have been given the new name of a moved file meanwhile.
-      await this.#db.commit(operation.check(key, versionstamp));
+      await this.db.commit(operation.check(key, versionstamp));
       return;
     }
     const { project, drive } = value;
-    const owner = await this.#projects.find(project);
+    const owner = await this.projects.find(project);
     // The deletion of the project or of the drive deletes the file.
     if (owner === undefined || owner.deleting.includes(drive)) return;
     operation.share(owner.unchanged).delete(file.key);
     countUsage(operation, value, record, null);
     discardVersion(operation, value, record);
-    if ((await this.#db.commit(operation)).ok) this.#db.meter.swept("expired_file");
-    else this.#projects.forget(project);
+    if ((await this.db.commit(operation)).ok) this.db.meter.swept("expired_file");
+    else this.projects.forget(project);
   }
 }

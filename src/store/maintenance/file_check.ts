@@ -61,31 +61,21 @@ class Gone extends Error {}
  * version, the entity tag and the times of the file stay.
  */
 export class FileCheck {
-  readonly #db: Database;
-  readonly #place: Place;
-  readonly #openVersions: OpenVersions;
-  readonly #rest: Rest;
-
   constructor(
-    { db, openVersions }: { db: Database; openVersions: OpenVersions },
-    place: Place,
-    rest: Rest,
-  ) {
-    this.#db = db;
-    this.#openVersions = openVersions;
-    this.#place = place;
-    this.#rest = rest;
-  }
+    private readonly deps: { db: Database; openVersions: OpenVersions },
+    private readonly place: Place,
+    private readonly rest: Rest,
+  ) {}
 
   /** Checks the present version, and keeps the sweeper of this process from deleting it until then. */
   async run(): Promise<CheckOutcome> {
-    const file = await this.#db.diskReader.get<FileRecord>(keys.file(this.#place));
+    const file = await this.deps.db.diskReader.get<FileRecord>(keys.file(this.place));
     if (isUnreadable(file)) {
       return { kind: "damaged", version: file.versionstamp ?? "", problem: UNREADABLE_RECORD };
     }
     if (file.value === null || !isPresent(file.value, Date.now())) return { kind: "gone" };
     const { version } = file.value;
-    const close = this.#openVersions.hold(bytesVersion(file.value));
+    const close = this.deps.openVersions.hold(bytesVersion(file.value));
     try {
       const sha256 = file.value.layout.kind === "inline"
         ? await this.#checkContent(file.value)
@@ -105,10 +95,10 @@ export class FileCheck {
 
   async #checkContent(record: FileRecord): Promise<string> {
     const key = keys.content(bytesVersion(record));
-    const { value: content } = await this.#db.diskReader.get<Bytes>(key);
+    const { value: content } = await this.deps.db.diskReader.get<Bytes>(key);
     const problem = contentProblem(record, content);
     if (problem !== undefined || content === null) throw new Damaged(problem);
-    await this.#rest(record.size);
+    await this.rest(record.size);
     return record.sha256 ?? digest(content);
   }
 
@@ -134,7 +124,7 @@ export class FileCheck {
     let start = 0;
     let count = 0;
     const pages = { prefix: prefixes.manifest(bytesVersion(record)) };
-    for await (const { key, value } of this.#db.diskReader.list<ManifestPage>(pages)) {
+    for await (const { key, value } of this.deps.db.diskReader.list<ManifestPage>(pages)) {
       if (key.at(-1) !== start) throw new Damaged(`its list of parts has a gap at byte ${start}`);
       for (const [i, part] of value.versions.entries()) {
         const size = value.sizes[i] ?? 0;
@@ -166,7 +156,7 @@ export class FileCheck {
   async #checksumPages(version: string, size: number): Promise<unknown[]> {
     const pages: unknown[] = [];
     for (let number = 0; number < checksumPages(chunkCount(size)); number++) {
-      const { value } = await this.#db.diskReader.get(keys.checksums(version, number));
+      const { value } = await this.deps.db.diskReader.get(keys.checksums(version, number));
       pages.push(value);
     }
     return pages;
@@ -178,11 +168,11 @@ export class FileCheck {
       const to = Math.min(from + BATCH, count);
       const range = ranges.chunks(version, from, to);
       const batch = await Array.fromAsync(
-        this.#db.diskReader.list<Bytes>(range, { batchSize: to - from }),
+        this.deps.db.diskReader.list<Bytes>(range, { batchSize: to - from }),
       );
       for (const { key, value } of batch) yield [Number(key.at(-1)), value];
       // `VersionCheck` notices a missing chunk at the next one, or at the end.
-      await this.#rest(Math.min(batch.length * CHUNK_SIZE, size));
+      await this.rest(Math.min(batch.length * CHUNK_SIZE, size));
     }
   }
 
@@ -193,10 +183,10 @@ export class FileCheck {
       const operation = new Operation()
         .check(file.key, versionstamp)
         .set(file.key, { ...value, sha256 } satisfies FileRecord)
-        .delete(keys.undigested(this.#place));
-      if ((await this.#db.commit(operation)).ok) return true;
+        .delete(keys.undigested(this.place));
+      if ((await this.deps.db.commit(operation)).ok) return true;
       // The record of the same version may have a new deadline, or copies that share its bytes.
-      const now = await this.#db.diskReader.get<FileRecord>(file.key);
+      const now = await this.deps.db.diskReader.get<FileRecord>(file.key);
       if (now.versionstamp === null || now.value.version !== value.version) throw new Gone();
       ({ value, versionstamp } = now);
     }
@@ -204,7 +194,7 @@ export class FileCheck {
   }
 
   async #isUnchanged({ key, value }: StoredFile): Promise<boolean> {
-    const now = await this.#db.diskReader.get<FileRecord>(key);
+    const now = await this.deps.db.diskReader.get<FileRecord>(key);
     return now.value?.version === value.version;
   }
 }

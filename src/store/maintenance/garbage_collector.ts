@@ -71,9 +71,6 @@ export interface CollectorOptions {
  * expired, bytes that were never published. Every step can be repeated, so several processes may run it at once.
  */
 export class GarbageCollector {
-  readonly #db: Database;
-  readonly #openVersions: OpenVersions;
-  readonly #enders: Enders;
   readonly #disk: DiskSpace | undefined;
   readonly #meter: StoreMeter;
   readonly #leases = new SilentLeases();
@@ -81,14 +78,11 @@ export class GarbageCollector {
   #isStopped = false;
 
   constructor(
-    db: Database,
-    openVersions: OpenVersions,
-    enders: Enders,
+    private readonly db: Database,
+    private readonly openVersions: OpenVersions,
+    private readonly enders: Enders,
     { disk, meter = NO_METER }: CollectorOptions,
   ) {
-    this.#db = db;
-    this.#enders = enders;
-    this.#openVersions = openVersions;
     this.#disk = disk;
     this.#meter = meter;
   }
@@ -123,7 +117,7 @@ export class GarbageCollector {
     // If the disk is short of space, replaced bytes go at once. Everything else keeps its time: see `#claim`.
     const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
     const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
-    const batch = new DeleteBatch(this.#db, this.#meter);
+    const batch = new DeleteBatch(this.db, this.#meter);
     const began = performance.now();
     const passed = { failures: [] as unknown[], hasLarge: false };
     for await (const all of this.#pages(due)) {
@@ -172,9 +166,9 @@ export class GarbageCollector {
 
   /** Makes the bytes of dead writers garbage. From then on they cannot be published. */
   async #takeOverLeases(ahead: number): Promise<void> {
-    const leases = this.#db.reader.list<number>({ prefix: prefixes.leases() });
+    const leases = this.db.reader.list<number>({ prefix: prefixes.leases() });
     const all = await Array.fromAsync(leases);
-    const isOfOther = ({ key }: Deno.KvEntry<number>) => !this.#db.writing.has(String(key.at(-1)));
+    const isOfOther = ({ key }: Deno.KvEntry<number>) => !this.db.writing.has(String(key.at(-1)));
     for (const lease of this.#leases.dead(all, ahead).filter(isOfOther)) {
       if (this.#isStopped) return;
       await this.#takeOver(lease);
@@ -182,19 +176,19 @@ export class GarbageCollector {
   }
 
   async #takeOver(lease: Deno.KvEntry<number>): Promise<void> {
-    const write = await this.#db.reader.get<PendingWrite>(keys.pending(String(lease.key.at(-1))));
+    const write = await this.db.reader.get<PendingWrite>(keys.pending(String(lease.key.at(-1))));
     const operation = new Operation()
       .check(lease.key, lease.versionstamp)
       .check(write.key, write.versionstamp)
       .delete(lease.key)
       .delete(write.key);
     if (write.value !== null) addGarbage(operation, chunksOf(write.value), Date.now());
-    if ((await this.#db.commit(operation)).ok) this.#meter.tookOver();
+    if ((await this.db.commit(operation)).ok) this.#meter.tookOver();
   }
 
   async *#pages(range: Deno.KvListSelector): AsyncGenerator<GarbageEntry[]> {
     let page: GarbageEntry[] = [];
-    const entries = this.#db.reader.list<Garbage>(range, { batchSize: PAGE });
+    const entries = this.db.reader.list<Garbage>(range, { batchSize: PAGE });
     for await (const entry of entries) {
       if (page.push(entry) < PAGE) continue;
       yield page;
@@ -209,9 +203,9 @@ export class GarbageCollector {
    */
   async #claim(entry: GarbageEntry, now: number): Promise<Garbage | undefined> {
     const { key, value, versionstamp } = entry;
-    if ("version" in value && this.#openVersions.has(value.version)) return undefined;
+    if ("version" in value && this.openVersions.has(value.version)) return undefined;
     if (value.kind === "reference") {
-      const left = await dropReference(this.#db, { key, value, versionstamp });
+      const left = await dropReference(this.db, { key, value, versionstamp });
       this.#meter.swept(value.kind);
       return left;
     }
@@ -223,7 +217,7 @@ export class GarbageCollector {
 
   /** Ends what an entry stands for. Returns whether the entry is to be deleted. */
   async #end({ key, value, versionstamp }: GarbageEntry): Promise<boolean> {
-    const { endUpload, trash } = this.#enders;
+    const { endUpload, trash } = this.enders;
     switch (value.kind) {
       case "upload":
         return await endUpload({ key, value, versionstamp });
@@ -275,7 +269,7 @@ export class GarbageCollector {
     if (chunks <= MAX_DELETED_ENTRIES) return yield* versionKeys(version, chunks);
     const range = ranges.chunks(version, 0, chunks);
     const edge = async (reverse: boolean) => {
-      const entries = this.#db.reader.list(range, { limit: 1, reverse });
+      const entries = this.db.reader.list(range, { limit: 1, reverse });
       for await (const { key } of entries) return Number(key.at(-1));
       return -1;
     };
@@ -286,7 +280,7 @@ export class GarbageCollector {
 
   /** Yields the entries of all links that were made under a signing key. */
   async *#linkKeys(keyId: string): AsyncGenerator<Deno.KvKey> {
-    const links = this.#db.reader.list<LinkRecord>({ prefix: prefixes.links() });
+    const links = this.db.reader.list<LinkRecord>({ prefix: prefixes.links() });
     for await (const { key, value } of links) {
       if (value.keyId === keyId) yield* linkEntryKeys({ id: String(key[1]), ...value });
     }
@@ -294,7 +288,7 @@ export class GarbageCollector {
 
   async *#manifestKeys(manifest: string): AsyncGenerator<Deno.KvKey> {
     const pages = { prefix: prefixes.manifest(manifest) };
-    for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
+    for await (const { key, value } of this.db.reader.list<ManifestPage>(pages)) {
       for (const [i, version] of value.versions.entries()) {
         yield* this.#versionKeys(version, chunkCount(value.sizes[i] ?? 0));
       }
@@ -308,7 +302,7 @@ export class GarbageCollector {
     { hasBytes }: { hasBytes: (part: number) => boolean },
   ): AsyncGenerator<Deno.KvKey> {
     const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
-    for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
+    for await (const { key, value } of this.db.reader.list<PartRecord>(parts)) {
       if (hasBytes(Number(key.at(-1)))) {
         yield* this.#versionKeys(value.version, chunkCount(value.size));
       }
@@ -337,8 +331,6 @@ function isLarge(garbage: Garbage): boolean {
 
 /** Deletes keys, without reading their values, in operations short enough not to hold up requests. */
 class DeleteBatch {
-  readonly #db: Database;
-  readonly #meter: StoreMeter;
   /** Whether to leave out the pauses. */
   isLate = false;
   #operation = new Operation();
@@ -346,10 +338,7 @@ class DeleteBatch {
   #chunks = 0;
   #kinds: SweptKind[] = [];
 
-  constructor(db: Database, meter: StoreMeter) {
-    this.#db = db;
-    this.#meter = meter;
-  }
+  constructor(private readonly db: Database, private readonly meter: StoreMeter) {}
 
   /** @param kind Of the journal entry, if this is its key. It is counted once it is deleted. */
   async add(key: Deno.KvKey, kind?: SweptKind): Promise<void> {
@@ -372,7 +361,7 @@ class DeleteBatch {
     this.#entries = 0;
     this.#chunks = 0;
     this.#kinds = [];
-    await this.#db.commitBulk(operation, "background");
-    for (const kind of kinds) this.#meter.swept(kind);
+    await this.db.commitBulk(operation, "background");
+    for (const kind of kinds) this.meter.swept(kind);
   }
 }

@@ -74,10 +74,6 @@ class Stopped extends Error {}
  * It yields to requests, and its position survives restarts. Of several processes on one store, one runs a pass.
  */
 export class Scrub {
-  readonly #db: Database;
-  readonly #openVersions: OpenVersions;
-  readonly #damaged: DamagedFiles;
-  readonly #options: ScrubOptions;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #wake = Promise.withResolvers<void>();
@@ -93,16 +89,11 @@ export class Scrub {
   #other: { versionstamp: string | null; since: number } | undefined;
 
   constructor(
-    db: Database,
-    openVersions: OpenVersions,
-    damaged: DamagedFiles,
-    options: ScrubOptions,
-  ) {
-    this.#db = db;
-    this.#openVersions = openVersions;
-    this.#damaged = damaged;
-    this.#options = options;
-  }
+    private readonly db: Database,
+    private readonly openVersions: OpenVersions,
+    private readonly damaged: DamagedFiles,
+    private readonly options: ScrubOptions,
+  ) {}
 
   /** Works in the background until `stop`. */
   start(): void {
@@ -124,7 +115,7 @@ export class Scrub {
 
   /** Returns the progress of the pass. */
   async state(): Promise<ScrubState> {
-    const { value } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
+    const { value } = await this.db.reader.get<ScrubRecord>(keys.scrub());
     if (value === null) return { pass: undefined, progress: 0 };
     if (value.finished !== undefined) return { pass: value, progress: 1 };
     const total = await this.#totalBytes();
@@ -139,7 +130,7 @@ export class Scrub {
     this.#beginWork();
     try {
       await this.#addDigests();
-      for (const { place } of await this.#damaged.due()) await this.#check(place);
+      for (const { place } of await this.damaged.due()) await this.#check(place);
     } finally {
       this.#isOnUrgent = false;
     }
@@ -147,19 +138,19 @@ export class Scrub {
 
   /** Checks all files behind the stored position. Ends early if another process does the same. */
   async pass(): Promise<void> {
-    const { key, value, versionstamp } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
+    const { key, value, versionstamp } = await this.db.reader.get<ScrubRecord>(keys.scrub());
     const isNew = value === null || value.finished !== undefined;
-    const position = new Position(this.#db, key, versionstamp, isNew ? newPass() : value);
+    const position = new Position(this.db, key, versionstamp, isNew ? newPass() : value);
     const { record } = position;
-    const { meter } = this.#db;
+    const { meter } = this.db;
     try {
       if (!await position.save()) return this.#leaveToOther();
       const from = record.last === undefined ? "" : `, after ${JSON.stringify(record.last.name)}`;
-      this.#options.onNotice(`The scrub checks all files${from}`);
+      this.options.onNotice(`The scrub checks all files${from}`);
       if (!await this.#checkAll(position)) return this.#leaveToOther();
       meter.scrubEnded(true);
       const { files, bytes, damaged } = record;
-      this.#options.onNotice(
+      this.options.onNotice(
         `The scrub has checked ${files} files of ${bytes} bytes: ${damaged} are damaged`,
       );
     } catch (error) {
@@ -172,7 +163,7 @@ export class Scrub {
   }
 
   async #work(): Promise<void> {
-    const { every } = this.#options;
+    const { every } = this.options;
     const startPassAt = performance.now() + Math.min(SCRUB_START_DELAY, every ?? 0);
     while (!this.#isStopped) {
       const isTime = every !== undefined && performance.now() >= startPassAt;
@@ -187,7 +178,7 @@ export class Scrub {
     try {
       if (!this.#isStopped) await step();
     } catch (error) {
-      if (!(error instanceof Stopped)) this.#options.onError(error);
+      if (!(error instanceof Stopped)) this.options.onError(error);
     }
   }
 
@@ -213,7 +204,7 @@ export class Scrub {
 
   /** Returns whether a pass was interrupted, or the last one began long enough ago or, after a jump, in the future. */
   async #isDue(every: number): Promise<boolean> {
-    const { value, versionstamp } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
+    const { value, versionstamp } = await this.db.reader.get<ScrubRecord>(keys.scrub());
     if (value?.finished !== undefined) {
       this.#other = undefined;
       const passed = Date.now() - value.started;
@@ -227,12 +218,12 @@ export class Scrub {
   }
 
   async #addDigests(): Promise<void> {
-    const journal = this.#db.reader.list<string>({ prefix: prefixes.all("undigested") });
+    const journal = this.db.reader.list<string>({ prefix: prefixes.all("undigested") });
     for await (const { key, versionstamp } of journal) {
       const outcome = await this.#check(placeOf(key));
       if (outcome.kind === "whole" && outcome.converted) continue;
       // A damaged file gets no digest. A file that was replaced has a new entry if it needs one.
-      await this.#db.commit(new Operation().check(key, versionstamp).delete(key));
+      await this.db.commit(new Operation().check(key, versionstamp).delete(key));
     }
   }
 
@@ -241,7 +232,7 @@ export class Scrub {
     const { record } = position;
     this.#position = position;
     this.#beginWork();
-    const files = this.#db.diskReader.list<FileRecord>(ranges.filesFrom(record.last), {
+    const files = this.db.diskReader.list<FileRecord>(ranges.filesFrom(record.last), {
       batchSize: RECORDS,
     });
     for await (const { key, value } of files) {
@@ -263,15 +254,15 @@ export class Scrub {
   }
 
   async #check(place: Place): Promise<CheckOutcome> {
-    const { meter } = this.#db;
+    const { meter } = this.db;
     let outcome = await this.#read(place);
     // A read that failed may succeed the second time.
     if (outcome.kind === "damaged") outcome = await this.#read(place);
     if (outcome.kind === "gone") return outcome;
     if (outcome.kind === "whole") {
       meter.fileScrubbed(outcome.converted ? "converted" : "whole");
-      if (await this.#damaged.clear(place, outcome.version)) {
-        this.#options.onNotice(
+      if (await this.damaged.clear(place, outcome.version)) {
+        this.options.onNotice(
           `The file ${
             fileText(place)
           } is whole: the disk returns bytes that it did not return before`,
@@ -280,15 +271,15 @@ export class Scrub {
     } else {
       meter.fileScrubbed("damaged");
       const { version, problem } = outcome;
-      if (await this.#damaged.note(place, version, problem, { isChecked: true })) {
-        this.#options.onError(new StoreDamaged(fileText(place), `${problem}; ${ADVICE}`));
+      if (await this.damaged.note(place, version, problem, { isChecked: true })) {
+        this.options.onError(new StoreDamaged(fileText(place), `${problem}; ${ADVICE}`));
       }
     }
     return outcome;
   }
 
   async #read(place: Place): Promise<CheckOutcome> {
-    const source = { db: this.#db, openVersions: this.#openVersions };
+    const source = { db: this.db, openVersions: this.openVersions };
     this.#checks++;
     const check = new FileCheck(source, place, (bytes) => this.#rest(bytes));
     return await check.run().finally(() => this.#checks--);
@@ -301,7 +292,7 @@ export class Scrub {
 
   /** Rests when a batch is full, longer while requests are served. */
   async #rest(bytes: number): Promise<void> {
-    this.#db.meter.scrubbed(bytes);
+    this.db.meter.scrubbed(bytes);
     this.#batch.bytes += bytes;
     const took = performance.now() - this.#batch.began;
     if (this.#batch.bytes < BATCH_BYTES && took < BATCH_TIME) return;
@@ -317,7 +308,7 @@ export class Scrub {
 
   /** Whether requests read or write. The scrub itself keeps the versions open that it checks. */
   get #isBusy(): boolean {
-    return this.#openVersions.count > this.#checks || this.#db.isCommitting;
+    return this.openVersions.count > this.#checks || this.db.isCommitting;
   }
 
   async #sleep(milliseconds: number): Promise<void> {
@@ -327,7 +318,7 @@ export class Scrub {
   }
 
   async #totalBytes(): Promise<number> {
-    const usages = await listUsage(this.#db);
+    const usages = await listUsage(this.db);
     return usages.values().reduce((sum, { bytes }) => sum + bytes, 0);
   }
 }
@@ -349,15 +340,14 @@ function isSame(place: Place, other: Place | undefined): boolean {
 /** The stored position of a pass. Every change checks that no other process has changed it. */
 class Position {
   readonly record: ScrubRecord;
-  readonly #db: Database;
-  readonly #key: Deno.KvKey;
-  #versionstamp: string | null;
   #savedAt = performance.now();
 
-  constructor(db: Database, key: Deno.KvKey, versionstamp: string | null, record: ScrubRecord) {
-    this.#db = db;
-    this.#key = key;
-    this.#versionstamp = versionstamp;
+  constructor(
+    private readonly db: Database,
+    private readonly key: Deno.KvKey,
+    private versionstamp: string | null,
+    record: ScrubRecord,
+  ) {
     this.record = record;
   }
 
@@ -365,10 +355,10 @@ class Position {
   async save(): Promise<boolean> {
     this.#savedAt = performance.now();
     const operation = new Operation()
-      .check(this.#key, this.#versionstamp)
-      .set(this.#key, this.record);
-    const outcome = await this.#db.commit(operation);
-    if (outcome.ok) this.#versionstamp = outcome.versionstamp;
+      .check(this.key, this.versionstamp)
+      .set(this.key, this.record);
+    const outcome = await this.db.commit(operation);
+    if (outcome.ok) this.versionstamp = outcome.versionstamp;
     return outcome.ok;
   }
 

@@ -163,9 +163,6 @@ export class Sweeper {
 
 /** Repeats some work in the background, one run at a time, until it is stopped. */
 export class BackgroundLoop {
-  readonly #work: () => Promise<void>;
-  readonly #interval: number;
-  readonly #onError: (error: unknown) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
   #isStopped = false;
@@ -177,13 +174,9 @@ export class BackgroundLoop {
    * @param onError Called with what a run throws. The next run follows as usual.
    */
   constructor(
-    work: () => Promise<void>,
-    { interval, onError }: { interval: number; onError: (error: unknown) => void },
-  ) {
-    this.#work = work;
-    this.#interval = interval;
-    this.#onError = onError;
-  }
+    private readonly work: () => Promise<void>,
+    private readonly deps: { interval: number; onError: (error: unknown) => void },
+  ) {}
 
   /** Starts the first run. */
   start(): void {
@@ -212,10 +205,10 @@ export class BackgroundLoop {
   async #run(): Promise<void> {
     const began = performance.now();
     this.#isWoken = false;
-    this.#running = this.#work().catch(this.#onError);
+    this.#running = this.work().catch(this.deps.onError);
     await this.#running;
     this.#running = undefined;
-    const left = this.#interval - (performance.now() - began);
+    const left = this.deps.interval - (performance.now() - began);
     this.#schedule(this.#isWoken ? 0 : Math.max(0, left));
   }
 }

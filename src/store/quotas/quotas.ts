@@ -60,16 +60,14 @@ interface Held {
 
 /** Keeps projects within their limits. */
 export class Quotas {
-  readonly #db: Database;
-  readonly #maxOpenUploads: number;
   /** Of the projects with reservations. */
   readonly #ledgers = new Map<string, Ledger>();
 
   /** @param maxOpenUploads Open uploads of one project. */
-  constructor(db: Database, maxOpenUploads = DEFAULT_MAX_OPEN_UPLOADS) {
-    this.#db = db;
-    this.#maxOpenUploads = maxOpenUploads;
-  }
+  constructor(
+    private readonly db: Database,
+    private readonly maxOpenUploads = DEFAULT_MAX_OPEN_UPLOADS,
+  ) {}
 
   /**
    * Commits an operation that checks the project's record.
@@ -87,17 +85,17 @@ export class Quotas {
       operation.summed(keys.projectUsage(project, "open_uploads")) > 0;
     const more = isLimited ? amountsOf(changeOf(operation, project)) : NOTHING;
     // What is over a limit may always shrink.
-    if (RESOURCES.every((resource) => more[resource] <= 0)) return await this.#db.commit(operation);
+    if (RESOURCES.every((resource) => more[resource] <= 0)) return await this.db.commit(operation);
     using own = this.#reservationOf(project);
     const room = reservation ?? own;
     try {
       await room.require(more, settings);
     } catch (error) {
       // A failed check comes first: the operation may rest on an earlier version of its file.
-      if ((await findUnmet(this.#db.reader, [operation])).size > 0) return { ok: false };
+      if ((await findUnmet(this.db.reader, [operation])).size > 0) return { ok: false };
       throw error;
     }
-    return await room.settle(this.#db.commit(operation));
+    return await room.settle(this.db.commit(operation));
   }
 
   /**
@@ -133,7 +131,7 @@ export class Quotas {
   }
 
   async #read(project: string, replaced: Deno.KvKey | undefined): Promise<Account> {
-    const { reads } = this.#db;
+    const { reads } = this.db;
     const [[owner], [earlier], usage] = await Promise.all([
       reads.get<[ProjectRecord]>([keys.project(project)]),
       replaced === undefined ? [] : reads.get<[FileRecord | PartRecord]>([replaced]),
@@ -144,7 +142,7 @@ export class Quotas {
     const isKept = replaced?.[0] === "file" && trashDays !== undefined;
     return {
       used: amountsOf(usage),
-      limits: { bytes: maxBytes, files: maxFiles, uploads: this.#maxOpenUploads },
+      limits: { bytes: maxBytes, files: maxFiles, uploads: this.maxOpenUploads },
       replaced: earlier === undefined || earlier.value === null || isKept
         ? NOTHING
         : { bytes: countedBytes(earlier.value), files: 1, uploads: 0 },
@@ -176,7 +174,6 @@ const difference = (a: number, b: number) => a - b;
 
 /** What this process has admitted to one project and not yet committed. */
 class Ledger {
-  readonly #onUnused: () => void;
   #reservations = 0;
   #held = NOTHING;
   /** All that was ever admitted. During a read it tells what others have admitted, even if that is committed by then. */
@@ -188,16 +185,14 @@ class Ledger {
   #last: Promise<void> | undefined;
 
   /** @param onUnused Called when the last reservation has ended. */
-  constructor(onUnused: () => void) {
-    this.#onUnused = onUnused;
-  }
+  constructor(private readonly onUnused: () => void) {}
 
   begin(): void {
     this.#reservations++;
   }
 
   end(): void {
-    if (--this.#reservations === 0) this.#onUnused();
+    if (--this.#reservations === 0) this.onUnused();
   }
 
   /**
@@ -281,7 +276,6 @@ class Ledger {
 
 /** Room in the limits of a project, for an operation or for a body that is being received. Disposing of it releases it. */
 export class Reservation implements Disposable {
-  readonly #ledger: Ledger;
   readonly #files: number;
   readonly #read: () => Promise<Account>;
   #held: Held = { amounts: NOTHING };
@@ -290,8 +284,10 @@ export class Reservation implements Disposable {
   #hasEnded = false;
 
   /** @param body.files How many files its body makes. */
-  constructor(ledger: Ledger, body: { files: number; read: () => Promise<Account> }) {
-    this.#ledger = ledger;
+  constructor(
+    private readonly ledger: Ledger,
+    body: { files: number; read: () => Promise<Account> },
+  ) {
     this.#files = body.files;
     this.#read = body.read;
     ledger.begin();
@@ -333,7 +329,7 @@ export class Reservation implements Disposable {
 
   /** Waits for the commit of what it was reserved for, and releases it with a success. */
   async settle(commit: Promise<Outcome>): Promise<Outcome> {
-    return await this.#ledger.waitFor(commit.then((outcome) => {
+    return await this.ledger.waitFor(commit.then((outcome) => {
       if (outcome.ok) this.#release();
       return outcome;
     }));
@@ -341,18 +337,18 @@ export class Reservation implements Disposable {
 
   [Symbol.dispose](): void {
     this.#release();
-    if (!this.#hasEnded) this.#ledger.end();
+    if (!this.#hasEnded) this.ledger.end();
     this.#hasEnded = true;
   }
 
   async #admit(wanted: (account: Account) => Amounts): Promise<void> {
     const { amounts } = this.#held;
     this.#held = { amounts: NOTHING };
-    this.#held = await this.#ledger.admit(amounts, this.#read, wanted);
+    this.#held = await this.ledger.admit(amounts, this.#read, wanted);
   }
 
   #release(): void {
-    this.#ledger.change(combined(NOTHING, this.#held.amounts, difference));
+    this.ledger.change(combined(NOTHING, this.#held.amounts, difference));
     this.#held = { amounts: NOTHING };
   }
 }

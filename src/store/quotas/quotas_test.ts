@@ -42,7 +42,7 @@ testOnAll("A project can use its whole quota and not a byte more", async (bench)
       "(900 of 1000 bytes, 101 more): " +
       "delete files, empty the trash, abort open uploads or ask the administrator for more; nothing was stored",
   );
-  assertEquals(await bench.store.files.stat(place("b")), undefined);
+  assertEquals(await bench.store.files.reader.stat(place("b")), undefined);
   await put(bench, "b", bytes(100));
   await put(bench, "empty", bytes(0));
   assertEquals(await usedBytes(bench), 1000);
@@ -177,10 +177,10 @@ testOnAll("A quota that is set during writes holds from then on", async (bench) 
   const other = otherProcess(bench);
   for (let round = 0; round < 10; round++) {
     await setQuota(bench, null);
-    await other.store.files.stat(place("known without a limit"));
+    await other.store.files.reader.stat(place("known without a limit"));
     const names = (i: number) => `${round}-${i}`;
     const writing = putAll([bench, other], Array.from({ length: 20 }, () => 1000), names);
-    for (let i = 0; i < round; i++) await bench.store.files.stat(place("another"));
+    for (let i = 0; i < round; i++) await bench.store.files.reader.stat(place("another"));
     await setQuota(bench, 1000 * (20 * round + 5));
     await writing;
     const now = await usedBytes(bench);

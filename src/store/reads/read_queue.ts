@@ -94,16 +94,11 @@ interface Waiting {
  * thread. The entries of one call are read at one moment.
  */
 export class ReadQueue implements EntryReader {
-  readonly #reader: KvReader;
-  readonly #inFlight: number;
   readonly #queue: Waiting[] = [];
   #running = 0;
 
   /** @param inFlight Groups of reads in flight. */
-  constructor(reader: KvReader, inFlight = READS_IN_FLIGHT) {
-    this.#reader = reader;
-    this.#inFlight = inFlight;
-  }
+  constructor(private readonly reader: KvReader, private readonly inFlight = READS_IN_FLIGHT) {}
 
   async get<T extends readonly unknown[]>(
     keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
@@ -127,7 +122,7 @@ export class ReadQueue implements EntryReader {
   }
 
   #start(): void {
-    while (this.#running < this.#inFlight && this.#queue.length > 0) {
+    while (this.#running < this.inFlight && this.#queue.length > 0) {
       this.#running++;
       this.#run(this.#takeGroup()).finally(() => {
         this.#running--;
@@ -144,7 +139,7 @@ export class ReadQueue implements EntryReader {
 
   async #run(group: readonly Waiting[]): Promise<void> {
     try {
-      const entries = await this.#reader.getMany<unknown[]>(group.flatMap(({ keys }) => keys));
+      const entries = await this.reader.getMany<unknown[]>(group.flatMap(({ keys }) => keys));
       let from = 0;
       for (const { keys, resolve } of group) {
         resolve(entries.slice(from, from + keys.length));

@@ -86,7 +86,6 @@ export function isKnownSchema(path: string): boolean {
  */
 export class SqliteReader implements KvReader, Disposable {
   readonly #sqlite: DatabaseSync;
-  readonly #kv: KvReader;
   readonly #queue: ReadQueue;
   readonly #get: StatementSync;
   /** By number of keys. */
@@ -107,12 +106,11 @@ export class SqliteReader implements KvReader, Disposable {
    */
   constructor(
     path: string,
-    kv: KvReader,
+    private readonly kv: KvReader,
     { isMapped, unreadable }: { isMapped: boolean; unreadable: UnreadableEntries },
   ) {
     const sqlite = openForReading(path, isMapped);
     this.#sqlite = sqlite;
-    this.#kv = kv;
     this.#unreadable = unreadable;
     this.#queue = new ReadQueue(kv);
     this.#get = sqlite.prepare("SELECT v, v_encoding, version FROM kv WHERE k = ?");
@@ -127,7 +125,7 @@ export class SqliteReader implements KvReader, Disposable {
   }
 
   async get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>> {
-    if (this.#mustWait()) return await this.#kv.get<T>(key);
+    if (this.#mustWait()) return await this.kv.get<T>(key);
     return await this.#read(() => this.#entry<T>(key), () => 1);
   }
 
@@ -162,7 +160,7 @@ export class SqliteReader implements KvReader, Disposable {
     selector: Deno.KvListSelector,
     options?: ListOptions,
   ): AsyncIterableIterator<Deno.KvEntry<T>> {
-    return this.#mustWait() ? this.#kv.list(selector, options) : this.#list(selector, options);
+    return this.#mustWait() ? this.kv.list(selector, options) : this.#list(selector, options);
   }
 
   async *#list<T>(
@@ -188,7 +186,7 @@ export class SqliteReader implements KvReader, Disposable {
   }
 
   async names(range: NameRange, limit: number): Promise<string> {
-    if (this.#mustWait()) return await readNames(this.#kv, range, limit);
+    if (this.#mustWait()) return await readNames(this.kv, range, limit);
     // SQLite counts bytes from 1, and a byte with the type comes before the name.
     const first = encodeKey(range.start.slice(0, -1)).byteLength + 2;
     const values = [first, encodeKey(range.start), encodeKey(range.end), limit];

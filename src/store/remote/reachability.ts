@@ -53,16 +53,13 @@ export async function withTimeout<T>(
  * at once, which bounds memory by the calls that were in flight. One probe at a time waits until the store is back.
  */
 export class Reachability {
-  readonly #probe: () => Promise<unknown>;
   readonly #reads = new Semaphore(REMOTE_READS);
   readonly #closing = new AbortController();
   readonly #onBack = new Set<() => void>();
   #isAway = false;
 
   /** @param probe A read of the store. */
-  constructor(probe: () => Promise<unknown>) {
-    this.#probe = probe;
-  }
+  constructor(private readonly probe: () => Promise<unknown>) {}
 
   /** Whether the store has not answered since a call exceeded its deadline. */
   get isAway(): boolean {
@@ -107,7 +104,7 @@ export class Reachability {
     let timeout = PROBE_TIMEOUT;
     while (this.#isAway && !signal.aborted) {
       try {
-        await withTimeout(timeout, this.#probe(), signal);
+        await withTimeout(timeout, this.probe(), signal);
         this.#isAway = false;
         for (const listener of this.#onBack) listener();
       } catch (error) {

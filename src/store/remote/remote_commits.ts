@@ -120,12 +120,9 @@ function withMarker(operation: Operation, marker: Deno.KvKey): Operation {
 
 /** Commits that exceeded their deadline and may still be applied, by their markers. */
 class UnconfirmedCommits {
-  readonly #connection: () => KvMethods;
   #markers: Deno.KvKey[] = [];
 
-  constructor(connection: () => KvMethods) {
-    this.#connection = connection;
-  }
+  constructor(private readonly connection: () => KvMethods) {}
 
   add(marker: Deno.KvKey): void {
     this.#markers.push(marker);
@@ -135,7 +132,7 @@ class UnconfirmedCommits {
   /** Sets all markers, so that the commits that have not been applied never are. */
   async prevent(): Promise<void> {
     const markers = this.#markers.splice(0);
-    const atomic = this.#connection().atomic();
+    const atomic = this.connection().atomic();
     for (const marker of markers) atomic.set(marker, false, { expireIn: LATE_COMMIT_TIME });
     try {
       if (markers.length > 0) await withTimeout(REMOTE_COMMIT_TIMEOUT, atomic.commit());

@@ -19,13 +19,11 @@ export type KvMethods = KvReader & Pick<Deno.Kv, "atomic">;
  * that dies without a notice blocks its handle for good. `renew` therefore opens a new handle.
  */
 export class RemoteConnection implements Disposable {
-  readonly #url: string | undefined;
   readonly #first: Deno.Kv;
   #current: Deno.Kv;
   #isClosed = false;
 
-  private constructor(url: string | undefined, kv: Deno.Kv) {
-    this.#url = url;
+  private constructor(private readonly url: string | undefined, kv: Deno.Kv) {
     this.#first = kv;
     this.#current = kv;
   }
@@ -42,7 +40,7 @@ export class RemoteConnection implements Disposable {
 
   /** Replaces the current handle. Throws as `open` does, and then keeps the earlier handle. */
   async renew(): Promise<void> {
-    const fresh = await openHandle(this.#url);
+    const fresh = await openHandle(this.url);
     if (this.#isClosed) return fresh.close();
     // Lists that began on the first handle may go on.
     if (this.#current !== this.#first) this.#current.close();
@@ -88,16 +86,13 @@ export function remoteReader(
 
 /** A list with a deadline for each batch. Most calls of `next` return an entry of the last batch and take no time. */
 class RemoteList<T> implements AsyncIterableIterator<Deno.KvEntry<T>> {
-  readonly #entries: AsyncIterator<Deno.KvEntry<T>, undefined>;
-  readonly #reachability: Reachability;
-
-  constructor(entries: AsyncIterator<Deno.KvEntry<T>, undefined>, reachability: Reachability) {
-    this.#entries = entries;
-    this.#reachability = reachability;
-  }
+  constructor(
+    private readonly entries: AsyncIterator<Deno.KvEntry<T>, undefined>,
+    private readonly reachability: Reachability,
+  ) {}
 
   next(): Promise<IteratorResult<Deno.KvEntry<T>, undefined>> {
-    return this.#reachability.read(REMOTE_READ_TIMEOUT, () => this.#entries.next());
+    return this.reachability.read(REMOTE_READ_TIMEOUT, () => this.entries.next());
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Deno.KvEntry<T>> {

@@ -23,25 +23,15 @@ export const SESSION_TIME = DAY;
 
 /** The sessions of browsers in which the owner of an application signed in. Only the SHA-256 of a token is stored. */
 export class SessionStore {
-  readonly #db: Database;
-  readonly #projectKeys: ProjectKeyStore;
-  readonly #apps: AppStore;
-  readonly #revocations: Revocations;
-  readonly #events: EventLog;
   readonly #cache: TtlCache<SessionRecord>;
 
   constructor(
-    db: Database,
-    projectKeys: ProjectKeyStore,
-    apps: AppStore,
-    revocations: Revocations,
-    events: EventLog,
+    private readonly db: Database,
+    private readonly projectKeys: ProjectKeyStore,
+    private readonly apps: AppStore,
+    private readonly revocations: Revocations,
+    private readonly events: EventLog,
   ) {
-    this.#db = db;
-    this.#projectKeys = projectKeys;
-    this.#apps = apps;
-    this.#revocations = revocations;
-    this.#events = events;
     this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
@@ -59,8 +49,8 @@ export class SessionStore {
     projectKey: string,
     address = "",
   ): Promise<{ token: string; expires: number }> {
-    return await transact(this.#db, async () => {
-      const [owner, key, current] = await this.#db.reader.getMany<
+    return await transact(this.db, async () => {
+      const [owner, key, current] = await this.db.reader.getMany<
         [ProjectRecord, ProjectKeyRecord, AppRecord]
       >([keys.project(project), keys.projectKey(projectKey), keys.app(project, app)]);
       if (owner.value === null || !opens(key.value, project)) throw new NoSuchProject(project);
@@ -75,7 +65,7 @@ export class SessionStore {
       const session = { key: keys.session(id), value: record, deadline: expires, id };
       setExpiring(operation, { project }, session);
       const actor = { by: key.value.prefix, address };
-      this.#events.record(operation, actor, { event: "gate.signed_in", project, target: app });
+      this.events.record(operation, actor, { event: "gate.signed_in", project, target: app });
       return { operation, result: { token, expires } };
     });
   }
@@ -93,8 +83,8 @@ export class SessionStore {
       return undefined;
     }
     const { project, app, projectKey } = session;
-    const key = await this.#projectKeys.find(projectKey);
-    if (key?.project !== project || await this.#apps.find(project, app) === undefined) {
+    const key = await this.projectKeys.find(projectKey);
+    if (key?.project !== project || await this.apps.find(project, app) === undefined) {
       return undefined;
     }
     return { project, app };
@@ -103,16 +93,16 @@ export class SessionStore {
   /** Ends a session, if there is one with this hash. */
   async end(hash: string): Promise<void> {
     await this.#delete(hash);
-    this.#revocations.notify();
+    this.revocations.notify();
   }
 
   async #delete(hash: string): Promise<void> {
-    await this.#db.commit(new Operation().delete(keys.session(hash)));
+    await this.db.commit(new Operation().delete(keys.session(hash)));
     this.#cache.forget(hash);
   }
 
   async #read(hash: string): Promise<SessionRecord | undefined> {
-    const [{ value }] = await this.#db.reads.get<[SessionRecord]>([keys.session(hash)]);
+    const [{ value }] = await this.db.reads.get<[SessionRecord]>([keys.session(hash)]);
     return value ?? undefined;
   }
 }

@@ -81,16 +81,14 @@ export interface CredentialStores {
 
 /** Browsers that are signed in to the dashboard, and codes for signing in once. Only the SHA-256 of a token is stored. */
 export class SignInStore {
-  readonly #db: Database;
-  readonly #stores: CredentialStores;
-  readonly #onError: (error: unknown) => void;
   readonly #cache: TtlCache<CachedSession>;
 
   /** @param onError Receives errors of background work. */
-  constructor(db: Database, stores: CredentialStores, onError: (error: unknown) => void) {
-    this.#db = db;
-    this.#stores = stores;
-    this.#onError = onError;
+  constructor(
+    private readonly db: Database,
+    private readonly stores: CredentialStores,
+    private readonly onError: (error: unknown) => void,
+  ) {
     this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
@@ -106,9 +104,9 @@ export class SignInStore {
     const hash = hashSecret(token);
     const owner = "owner" in signIn ? signIn.owner : await this.#ownerOf(signIn.code);
     if (owner === undefined) return undefined;
-    const removed = await makeRoom(this.#db, owner.hash, "session", MAX_BROWSER_SESSIONS);
+    const removed = await makeRoom(this.db, owner.hash, "session", MAX_BROWSER_SESSIONS);
     for (const each of removed) this.#cache.forget(each);
-    const isStarted = await transact(this.#db, async () => {
+    const isStarted = await transact(this.db, async () => {
       const valid = await this.#validity(owner);
       if (valid === undefined) return { result: false };
       const { operation, by, expires: end } = valid;
@@ -143,9 +141,9 @@ export class SignInStore {
     const { record } = found;
     const now = Date.now();
     const { owner } = record;
-    const key = owner.project === undefined ? undefined : await this.#stores.keys.find(owner.hash);
+    const key = owner.project === undefined ? undefined : await this.stores.keys.find(owner.hash);
     const isValid = owner.project === undefined
-      ? await this.#stores.adminToken.hasHash(owner.hash)
+      ? await this.stores.adminToken.hasHash(owner.hash)
       : key?.project === owner.project;
     if (record.expires <= now || !isValid) {
       await this.end({ hash, record });
@@ -169,16 +167,16 @@ export class SignInStore {
   async end({ hash, record }: Pick<BrowserSession, "hash" | "record">): Promise<void> {
     const operation = new Operation();
     deleteGrant(operation, { kind: "session", hash, record });
-    await this.#db.commit(operation);
+    await this.db.commit(operation);
     this.#cache.forget(hash);
   }
 
   /** Returns the sessions of a credential, the newest first. @param owner Its SHA-256. */
   async list(owner: string): Promise<ListedSession[]> {
-    const listed = await listGrants(this.#db, owner, "session");
+    const listed = await listGrants(this.db, owner, "session");
     const hashes = listed.map(({ value }) => value.hash);
     const records = await readMany<BrowserSessionRecord>(
-      this.#db.reader,
+      this.db.reader,
       hashes.map((hash) => keys.grant("session", hash)),
     );
     const now = Date.now();
@@ -192,9 +190,9 @@ export class SignInStore {
    * @param owner SHA-256 of the credential.
    */
   async endAll(owner: string, id?: string): Promise<number> {
-    const listed = (await listGrants(this.#db, owner, "session"))
+    const listed = (await listGrants(this.db, owner, "session"))
       .filter(({ key }) => id === undefined || key.at(-1) === id);
-    await deleteGrants(this.#db, listed);
+    await deleteGrants(this.db, listed);
     for (const { value } of listed) this.#cache.forget(value.hash);
     return listed.length;
   }
@@ -212,8 +210,8 @@ export class SignInStore {
     const code = CODE_START + newSecret();
     const credential = owner === "administrator" ? await this.#administrator() : owner;
     if (credential === undefined) return undefined;
-    await makeRoom(this.#db, credential.hash, "code", MAX_SIGN_IN_CODES);
-    return await transact(this.#db, async () => {
+    await makeRoom(this.db, credential.hash, "code", MAX_SIGN_IN_CODES);
+    return await transact(this.db, async () => {
       const valid = await this.#validity(credential);
       if (valid === undefined) return { result: undefined };
       const { operation, expires: end, by } = valid;
@@ -231,23 +229,23 @@ export class SignInStore {
   }
 
   get #events(): EventLog {
-    return this.#stores.events;
+    return this.stores.events;
   }
 
   async #administrator(): Promise<Credential | undefined> {
-    const { value } = await this.#db.reader.get<string>(keys.adminToken());
+    const { value } = await this.db.reader.get<string>(keys.adminToken());
     return value === null ? undefined : { hash: value };
   }
 
   /** Returns the credential of a code, which may be any text's hash. */
   async #ownerOf(code: string): Promise<Credential | undefined> {
-    const { value } = await this.#db.reader.get<GrantRecord>(keys.grant("code", code));
+    const { value } = await this.db.reader.get<GrantRecord>(keys.grant("code", code));
     return value?.owner;
   }
 
   /** Adds the use of a code to an operation. Returns whether the code is valid. */
   async #useCode(operation: Operation, hash: string): Promise<boolean> {
-    const { key, value, versionstamp } = await this.#db.reader.get<GrantRecord>(
+    const { key, value, versionstamp } = await this.db.reader.get<GrantRecord>(
       keys.grant("code", hash),
     );
     if (value === null) return false;
@@ -265,12 +263,12 @@ export class SignInStore {
     { hash, project }: Credential,
   ): Promise<{ operation: Operation; expires: number; by: string } | undefined> {
     if (project === undefined) {
-      const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
+      const { key, value, versionstamp } = await this.db.reader.get<string>(keys.adminToken());
       if (value !== hash) return undefined;
       const operation = new Operation().check(key, versionstamp);
       return { operation, expires: Infinity, by: "admin" };
     }
-    const [owner, key] = await this.#db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
+    const [owner, key] = await this.db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
       keys.project(project),
       keys.projectKey(hash),
     ]);
@@ -296,14 +294,14 @@ export class SignInStore {
     found.record = renewed;
     deleteGrant(operation, { kind: "session", hash, record });
     setGrant(operation, { kind: "session", hash, record: renewed });
-    this.#db.commit(operation).then(() => this.#cache.forget(hash), (error: unknown) => {
+    this.db.commit(operation).then(() => this.#cache.forget(hash), (error: unknown) => {
       // The next look-up beyond the cache time tries again.
-      if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) this.#onError(error);
+      if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) this.onError(error);
     });
   }
 
   async #read(hash: string): Promise<CachedSession | undefined> {
-    const [{ value, versionstamp }] = await this.#db.reads.get<[BrowserSessionRecord]>([
+    const [{ value, versionstamp }] = await this.db.reads.get<[BrowserSessionRecord]>([
       keys.grant("session", hash),
     ]);
     return value === null ? undefined : { record: value, versionstamp };

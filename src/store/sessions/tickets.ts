@@ -58,27 +58,15 @@ const decompress = promisify(inflateRaw);
 
 /** Addresses that open a selection of files for an hour, without credentials. Only the SHA-256 of a token is stored. */
 export class TicketStore {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #keys: ProjectKeyStore;
-  readonly #adminToken: AdminToken;
-  readonly #signIns: SignInStore;
-
   constructor(
-    db: Database,
-    projects: ProjectCache,
-    { keys, adminToken, signIns }: {
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly deps: {
       keys: ProjectKeyStore;
       adminToken: AdminToken;
       signIns: SignInStore;
     },
-  ) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#keys = keys;
-    this.#adminToken = adminToken;
-    this.#signIns = signIns;
-  }
+  ) {}
 
   /**
    * Creates a ticket. Returns its token, which cannot be read again; `undefined` if the names take too much space.
@@ -92,13 +80,13 @@ export class TicketStore {
     const packed = await compress(JSON.stringify({ names, prefixes }));
     if (packed.byteLength > MAX_SELECTION) return undefined;
     const selection = packed.toString("base64");
-    await makeRoom(this.#db, owner.hash, "ticket", MAX_TICKETS);
+    await makeRoom(this.db, owner.hash, "ticket", MAX_TICKETS);
     const token = newSecret();
     let tries = 0;
-    return await transact(this.#db, async () => {
+    return await transact(this.db, async () => {
       // The operation has failed if the record of the project has changed.
-      if (tries++ > 0) this.#projects.forget(project);
-      const { created: projectCreated, unchanged } = await this.#projects.requireWritable({
+      if (tries++ > 0) this.projects.forget(project);
+      const { created: projectCreated, unchanged } = await this.projects.requireWritable({
         project,
         drive,
       });
@@ -124,12 +112,13 @@ export class TicketStore {
   /** Returns the ticket with a token, which may be any text; `undefined` if it is unknown or has ended. */
   async find(token: string): Promise<Ticket | undefined> {
     const hash = hashSecret(token);
-    const [{ value }] = await this.#db.reads.get<[TicketRecord]>([keys.grant("ticket", hash)]);
+    const [{ value }] = await this.db.reads.get<[TicketRecord]>([keys.grant("ticket", hash)]);
     if (value === null) return undefined;
     const { project, drive, session, expires, selection } = value;
-    const known = expires > Date.now() ? await this.#projects.find(project) : undefined;
+    const known = expires > Date.now() ? await this.projects.find(project) : undefined;
     if (known?.created !== value.projectCreated) return undefined;
-    const isSignedOut = session !== undefined && await this.#signIns.find(session) === undefined;
+    const isSignedOut = session !== undefined &&
+      await this.deps.signIns.find(session) === undefined;
     const holder = isSignedOut ? undefined : await this.#holder(value.owner);
     if (holder === undefined) return undefined;
     return { project, drive, ...holder, ...await unpack(selection) };
@@ -139,11 +128,11 @@ export class TicketStore {
     { hash, project }: Credential,
   ): Promise<{ rights: Rights; key: string } | undefined> {
     if (project === undefined) {
-      return await this.#adminToken.hasHash(hash)
+      return await this.deps.adminToken.hasHash(hash)
         ? { rights: Rights.all, key: "admin" }
         : undefined;
     }
-    const key = await this.#keys.find(hash);
+    const key = await this.deps.keys.find(hash);
     return key?.project === project ? { rights: key.rights, key: key.prefix } : undefined;
   }
 }

@@ -20,7 +20,7 @@ export async function put(
 
 /** Returns all bytes of a file as a download does; `undefined` if it does not exist. */
 export async function read({ store }: TestStore, name: string): Promise<Uint8Array | undefined> {
-  const file = await store.files.open(place(name));
+  const file = await store.files.reader.open(place(name));
   if (file === undefined) return undefined;
   using open = file;
   const pieces = await Array.fromAsync(await open.read({ start: 0, end: open.record.size }));

@@ -80,15 +80,6 @@ interface SentPart {
 
 /** Uploads in parts: their sessions, their parts, and the files that they become. */
 export class UploadStore {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #quotas: Quotas;
-  readonly #files: FileStore;
-  readonly #bodies: BodyReceiver;
-  readonly #memory: MemoryPart;
-  readonly #end: EndUpload;
-  readonly #discarded: DiscardedBytes;
-  readonly #ttl: number;
   readonly #onUndigested: () => void;
 
   /**
@@ -97,11 +88,11 @@ export class UploadStore {
    * @param onUndigested Called when a file was made whose digest must be computed.
    */
   constructor(
-    db: Database,
-    projects: ProjectCache,
-    quotas: Quotas,
-    files: FileStore,
-    { end, bodies, memory, discarded, ttl, onUndigested = () => {} }: {
+    private readonly db: Database,
+    private readonly projects: ProjectCache,
+    private readonly quotas: Quotas,
+    private readonly files: FileStore,
+    private readonly deps: {
       end: EndUpload;
       bodies: BodyReceiver;
       memory: MemoryPart;
@@ -110,15 +101,7 @@ export class UploadStore {
       onUndigested?: () => void;
     },
   ) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#quotas = quotas;
-    this.#files = files;
-    this.#bodies = bodies;
-    this.#memory = memory;
-    this.#end = end;
-    this.#discarded = discarded;
-    this.#ttl = ttl;
+    const { onUndigested = () => {} } = deps;
     this.#onUndigested = onUndigested;
   }
 
@@ -135,15 +118,15 @@ export class UploadStore {
   async start(
     place: Place,
     type: string | undefined,
-    { ttl = this.#ttl, ...attributes }: FileAttributes & { ttl?: number } = {},
+    { ttl = this.deps.ttl, ...attributes }: FileAttributes & { ttl?: number } = {},
   ): Promise<string> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const project = await this.#projects.requireWritable(place);
+      const project = await this.projects.requireWritable(place);
       const id = newVersion();
       const session = newSession(place, ttl, { type, ...attributes });
       const operation = startOf(place, id, session).share(project.unchanged);
-      if ((await this.#quotas.commit(project, place, operation)).ok) return id;
-      this.#projects.forget(place.project);
+      if ((await this.quotas.commit(project, place, operation)).ok) return id;
+      this.projects.forget(place.project);
     }
     throw new StoreUnavailable("The upload could not be started: its project kept changing");
   }
@@ -170,11 +153,11 @@ export class UploadStore {
     body: AsyncIterable<Uint8Array>,
     accept: Accept<PartTags>,
   ): Promise<void> {
-    const begun = await this.#projects.requireWritable(place);
-    await findOpenSession(this.#db, place, sent.id);
+    const begun = await this.projects.requireWritable(place);
+    await findOpenSession(this.db, place, sent.id);
     const key = keys.part(place.project, place.drive, sent.id, sent.part);
     const write = { begun, replaced: key, announced, maxSize, accept };
-    await this.#bodies.receive(
+    await this.deps.bodies.receive(
       place,
       write,
       body,
@@ -201,9 +184,9 @@ export class UploadStore {
     };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       // The project is checked first: if it was deleted, the error must name the project and not the upload.
-      const project = await this.#projects.requireWritable(place, begun);
-      const open = await findOpenSession(this.#db, place, id);
-      const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
+      const project = await this.projects.requireWritable(place, begun);
+      const open = await findOpenSession(this.db, place, id);
+      const [earlier] = await this.db.reads.get<[PartRecord]>([key]);
       const more = size - (earlier.value?.size ?? 0);
       const operation = new Operation().share(project.unchanged)
         .check(open.key, open.versionstamp)
@@ -214,10 +197,10 @@ export class UploadStore {
       if (earlier.value !== null) discardPart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
       else if (size > 0) setOnlyChunk(operation, version, bytes.content, sha256);
-      if ((await this.#quotas.commit(project, place, operation, room)).ok) {
-        return this.#discarded.add(earlier.value?.size ?? 0);
+      if ((await this.quotas.commit(project, place, operation, room)).ok) {
+        return this.deps.discarded.add(earlier.value?.size ?? 0);
       }
-      this.#projects.forget(place.project);
+      this.projects.forget(place.project);
       if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
     }
     throw new StoreUnavailable("The part could not be added: too many others, or too slow");
@@ -239,21 +222,21 @@ export class UploadStore {
     condition: WriteCondition,
     { accept = async () => {}, choose = chooseAll }: CompleteOptions = {},
   ): Promise<CompletedUpload | "refused"> {
-    const begun = await this.#projects.requireWritable(place);
+    const begun = await this.projects.requireWritable(place);
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      if (tries > 0) await this.#projects.requireWritable(place, begun);
-      const open = await findSession(this.#db, place, id);
+      if (tries > 0) await this.projects.requireWritable(place, begun);
+      const open = await findSession(this.db, place, id);
       if (open.completed) return await this.#answerAgain(place, open.session);
       // A part that arrives later changes the revision, so the parts that are read next are complete or the check fails.
       const revision = await this.#revisionOf(place, id);
-      using all = await holdParts(this.#db, this.#memory, place, id);
+      using all = await holdParts(this.db, this.deps.memory, place, id);
       const { parts: chosen, ...tags } = choose(all.parts, open.session);
       const { used: parts, unused } = splitParts(all.parts, chosen);
       await accept();
       const draft = draftOf(place, open.session, parts, tags);
       const { lifetime } = open.session;
       const write = { condition, begun, lifetime };
-      const published = await this.#files.publish(
+      const published = await this.files.publish(
         place,
         draft,
         write,
@@ -276,11 +259,11 @@ export class UploadStore {
       if (published === "stale") continue;
       if (published !== "refused") {
         if (published.sha256 === undefined) this.#onUndigested();
-        this.#discarded.add(totalSize(unused));
+        this.deps.discarded.add(totalSize(unused));
         return { ...expiryOf(published.expires), record: published };
       }
       // The present file may come from this upload, completed by a concurrent call.
-      const { completed, session } = await findSession(this.#db, place, id);
+      const { completed, session } = await findSession(this.db, place, id);
       return completed ? await this.#answerAgain(place, session) : "refused";
     }
     throw new StoreUnavailable("The upload could not be completed: its parts kept changing");
@@ -290,7 +273,7 @@ export class UploadStore {
     place: Place,
     { fileVersion, fileExpires }: UploadSession,
   ): Promise<CompletedUpload> {
-    const record = await this.#files.stat(place);
+    const record = await this.files.reader.stat(place);
     const isSame = record !== undefined && record.version === fileVersion;
     return { ...expiryOf(fileExpires), ...(isSame ? { record } : {}) };
   }
@@ -300,11 +283,11 @@ export class UploadStore {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       // It expires first, so that no part can arrive while the counters change.
       const { operation, deadline, value } = expire(await this.#findVisible(place, id));
-      const outcome = await this.#db.commit(operation);
+      const outcome = await this.db.commit(operation);
       if (!outcome.ok) continue;
       const bytes = receivedBytes(await this.#revisionOf(place, id));
-      await this.#end({ key: deadline, value, versionstamp: outcome.versionstamp });
-      return this.#discarded.add(bytes);
+      await this.deps.end({ key: deadline, value, versionstamp: outcome.versionstamp });
+      return this.deps.discarded.add(bytes);
     }
     throw new StoreUnavailable("The upload could not be aborted: others kept changing it");
   }
@@ -325,7 +308,7 @@ export class UploadStore {
     page: { after: number; limit: number } = { after: 0, limit: MAX_PARTS },
   ): Promise<{ session: UploadSession; parts: StoredPart[] }> {
     const { session } = await this.#findVisible(place, id);
-    return { session, parts: await listParts(this.#db, place, id, page) };
+    return { session, parts: await listParts(this.db, place, id, page) };
   }
 
   /**
@@ -338,12 +321,12 @@ export class UploadStore {
     drive: string,
     { limit, last, prefix = "" }: { limit: number; last: string; prefix?: string },
   ): Promise<{ uploads: ListedUpload[]; more: boolean }> {
-    if (await this.#projects.isHidden({ project, drive })) return { uploads: [], more: false };
+    if (await this.projects.isHidden({ project, drive })) return { uploads: [], more: false };
     const uploads: ListedUpload[] = [];
     const range = ranges.uploads(project, drive, boundaryAfter(last));
-    for await (const { key, value, versionstamp } of this.#db.reader.list<UploadSession>(range)) {
+    for await (const { key, value, versionstamp } of this.db.reader.list<UploadSession>(range)) {
       if (isExpired(value)) {
-        await keepExpired(this.#db, { key, versionstamp, session: value, completed: false });
+        await keepExpired(this.db, { key, versionstamp, session: value, completed: false });
         continue;
       }
       const { object: _, ...session } = value;
@@ -355,12 +338,12 @@ export class UploadStore {
   }
 
   async #findVisible(place: Place, id: string): Promise<StoredSession> {
-    if (await this.#projects.isHidden(place)) throw noSuchUpload(id);
-    return await findOpenSession(this.#db, place, id);
+    if (await this.projects.isHidden(place)) throw noSuchUpload(id);
+    return await findOpenSession(this.db, place, id);
   }
 
   async #revisionOf({ project, drive }: Place, id: string): Promise<PartsRevision> {
-    return await this.#db.reader.get<Deno.KvU64>(keys.partsRevision(project, drive, id));
+    return await this.db.reader.get<Deno.KvU64>(keys.partsRevision(project, drive, id));
   }
 }
 

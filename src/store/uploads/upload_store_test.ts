@@ -128,7 +128,7 @@ testOnAll("A range of a file of several parts contains the right bytes", async (
     whole.size - 1,
     whole.size,
   ];
-  const file = await bench.store.files.open(place("a"));
+  const file = await bench.store.files.reader.open(place("a"));
   assert(file !== undefined);
   for (const start of edges) {
     for (const end of edges.filter((edge) => edge >= start)) {
@@ -265,7 +265,7 @@ testOnAll(
 
 /** Lets concurrent calls run for some turns, so that the two meet at different steps. */
 async function passTurns({ store }: TestStore, turns: number): Promise<void> {
-  for (let i = 0; i < turns; i++) await store.files.stat(place("another"));
+  for (let i = 0; i < turns; i++) await store.files.reader.stat(place("another"));
 }
 
 testOnAll("A completion whose condition does not hold leaves the upload open", async (bench) => {
@@ -340,7 +340,7 @@ testOnAll("A completion that is not accepted leaves the upload open", async (ben
     Error,
     "revoked",
   );
-  assertEquals(await files.stat(place("a")), undefined);
+  assertEquals(await files.reader.stat(place("a")), undefined);
   assertCompleted(await uploads.complete(place("a"), id, () => true));
 });
 

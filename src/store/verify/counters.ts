@@ -44,16 +44,11 @@ type Counts = Map<string, bigint>;
 
 /** Compares counters with what they count. */
 export class UsageCheck {
-  readonly #snapshot: Snapshot;
-  readonly #deletions: PendingDeletions;
   /** By project and drive. */
   readonly #drives = new Map<string, Map<string, Counts>>();
   readonly #openUploads = new Map<string, bigint>();
 
-  constructor(snapshot: Snapshot, deletions: PendingDeletions) {
-    this.#snapshot = snapshot;
-    this.#deletions = deletions;
-  }
+  constructor(private readonly snapshot: Snapshot, private readonly deletions: PendingDeletions) {}
 
   /** Adds to the right value of a counter of a drive. */
   add(
@@ -71,15 +66,15 @@ export class UsageCheck {
 
   /** Yields wrong counters and wrong sums. To be called after the last `add`. */
   *problems(): Generator<Problem> {
-    for (const head of this.#snapshot.heads(prefixes.all("usage"), 3)) {
+    for (const head of this.snapshot.heads(prefixes.all("usage"), 3)) {
       this.#countsOf(String(head[1]), String(head[2]));
     }
     for (const [project, drives] of this.#drives) {
-      if (this.#deletions.hasProject(project)) continue;
+      if (this.deletions.hasProject(project)) continue;
       const sums: Counts = new Map([["open_uploads", this.#openUploads.get(project) ?? 0n]]);
       for (const [drive, rights] of drives) {
         // The deletion of a drive removes its counters first, together with its part of the sums.
-        const isDeleted = this.#deletions.hasDrive(project, drive);
+        const isDeleted = this.deletions.hasDrive(project, drive);
         const wrong: WrongCounter[] = [];
         for (const counter of USAGE_COUNTERS) {
           const counted = this.#value(keys.usage(project, drive, counter));
@@ -99,7 +94,7 @@ export class UsageCheck {
   }
 
   #value(key: Deno.KvKey): bigint | undefined {
-    return counterValue(this.#snapshot.get(key));
+    return counterValue(this.snapshot.get(key));
   }
 
   #countsOf(project: string, drive: string): Counts {
@@ -131,7 +126,7 @@ export class UsageCheck {
    * of the project refuses it if the drive was deleted since.
    */
   #correction({ project, drive }: Counted, wrong: readonly WrongCounter[]): Operation {
-    const snapshot = this.#snapshot;
+    const snapshot = this.snapshot;
     const versionstampOf = (key: Deno.KvKey) => snapshot.get(key)?.versionstamp ?? null;
     const mark = keys.recounted(project, drive);
     const owner = keys.project(project);

@@ -122,13 +122,10 @@ export const garbageIdOf = {
  * so many candidates are compared with it in one pass.
  */
 export class OrphanCandidates {
-  readonly #snapshot: Snapshot;
   readonly #waiting = new Map<string, Problem[]>();
   #count = 0;
 
-  constructor(snapshot: Snapshot) {
-    this.#snapshot = snapshot;
-  }
+  constructor(private readonly snapshot: Snapshot) {}
 
   /**
    * Adds a candidate, and yields the problems of candidates that turn out to be orphans.
@@ -145,7 +142,7 @@ export class OrphanCandidates {
   /** Yields the problems of all orphans among the candidates that were added since the last pass. */
   *flush(): Generator<Problem> {
     if (this.#count === 0) return;
-    for (const { value } of this.#snapshot.list<Garbage>(prefixes.all("garbage"))) {
+    for (const { value } of this.snapshot.list<Garbage>(prefixes.all("garbage"))) {
       for (const id of this.#idsIn(value)) this.#waiting.delete(id);
     }
     for (const problems of this.#waiting.values()) yield* problems;
@@ -166,7 +163,7 @@ export class OrphanCandidates {
         if (garbage.kind === "parts" && garbage.unused === undefined) return;
         // Used parts have an owner, so that they are no candidates.
         const parts = prefixes.parts(project, drive, garbage.id);
-        for (const { value } of this.#snapshot.list<PartRecord>(parts)) {
+        for (const { value } of this.snapshot.list<PartRecord>(parts)) {
           yield garbageIdOf.chunks(value.version);
         }
       }
@@ -179,27 +176,24 @@ export class OrphanCandidates {
  * the rest.
  */
 export class PendingDeletions {
-  readonly #snapshot: Snapshot;
   /** The last project that was asked for: the checks go through the store project by project. */
   #project: { id: string; isDeleted: boolean } | undefined;
 
-  constructor(snapshot: Snapshot) {
-    this.#snapshot = snapshot;
-  }
+  constructor(private readonly snapshot: Snapshot) {}
 
   hasProject(project: string): boolean {
     if (this.#project?.id !== project) {
-      const isDeleted = this.#snapshot.has(keys.projectDeletion(project));
+      const isDeleted = this.snapshot.has(keys.projectDeletion(project));
       this.#project = { id: project, isDeleted };
     }
     return this.#project.isDeleted;
   }
 
   hasDrive(project: string, drive: string): boolean {
-    return this.hasProject(project) || this.#snapshot.has(keys.driveDeletion(project, drive));
+    return this.hasProject(project) || this.snapshot.has(keys.driveDeletion(project, drive));
   }
 
   hasApp(project: string, app: string): boolean {
-    return this.hasProject(project) || this.#snapshot.has(keys.appDeletion(project, app));
+    return this.hasProject(project) || this.snapshot.has(keys.appDeletion(project, app));
   }
 }

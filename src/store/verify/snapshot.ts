@@ -43,18 +43,16 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export class Snapshot implements Disposable {
   /** Entries that were found and whose values cannot be decoded. No read returns them. */
   readonly unreadable = new Map<string, UnreadableEntry>();
-  readonly #path: string;
-  readonly #sqlite: DatabaseSync;
-  readonly #lock: Disposable;
   readonly #entry: StatementSync;
   readonly #entries: StatementSync;
   readonly #sizes: StatementSync;
   readonly #nextKey: StatementSync;
 
-  private constructor(path: string, sqlite: DatabaseSync, lock: Disposable) {
-    this.#path = path;
-    this.#sqlite = sqlite;
-    this.#lock = lock;
+  private constructor(
+    private readonly path: string,
+    private readonly sqlite: DatabaseSync,
+    private readonly lock: Disposable,
+  ) {
     this.#entry = sqlite.prepare(`SELECT ${KV_COLUMNS} FROM kv WHERE k = ?`);
     this.#entries = sqlite.prepare(
       `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?`,
@@ -95,7 +93,7 @@ export class Snapshot implements Disposable {
   }
 
   #check(): string[] {
-    const rows = this.#sqlite.prepare("PRAGMA integrity_check(20)").all();
+    const rows = this.sqlite.prepare("PRAGMA integrity_check(20)").all();
     return rows.map((row) => String(row["integrity_check"])).filter((text) => text !== "ok");
   }
 
@@ -195,11 +193,11 @@ export class Snapshot implements Disposable {
 
   [Symbol.dispose](): void {
     try {
-      checkpointAfterRead(this.#path, this.#sqlite);
+      checkpointAfterRead(this.path, this.sqlite);
     } catch {
       // The log of a damaged store cannot be checkpointed. The damage is reported elsewhere.
     }
-    this.#sqlite.close();
-    this.#lock[Symbol.dispose]();
+    this.sqlite.close();
+    this.lock[Symbol.dispose]();
   }
 }

@@ -51,11 +51,9 @@ export interface Contents {
 
 /** The operations on the files of a drive, in as few calls as possible. */
 export class DriveFiles {
-  readonly #api: Api;
   readonly #path: { project_id: string; drive_name: string };
 
-  constructor(api: Api, { project, drive }: Pick<Place, "project" | "drive">) {
-    this.#api = api;
+  constructor(private readonly api: Api, { project, drive }: Pick<Place, "project" | "drive">) {
     this.#path = { project_id: project, drive_name: drive };
   }
 
@@ -92,7 +90,7 @@ export class DriveFiles {
     for (const batch of batchesOf(items)) {
       const body = { items: batch, overwrite, ...otherDrive };
       const options = { params: { path: this.#path }, body, ...withSignal(signal) };
-      const call = this.#api.POST(path, options);
+      const call = this.api.POST(path, options);
       const { done, failed } = await dataOf(call) as Outcome;
       outcome.since = Math.min(outcome.since, startOf((await call).response));
       outcome.done.push(...done);
@@ -106,7 +104,7 @@ export class DriveFiles {
   async remove(names: readonly string[], { signal, onProgress }: Run = {}): Promise<Change> {
     const outcome: Change = { done: [], failed: [], since: Infinity };
     for (const batch of batchesOf(names)) {
-      const call = this.#api.DELETE("/v1/{project_id}/{drive_name}/files", {
+      const call = this.api.DELETE("/v1/{project_id}/{drive_name}/files", {
         params: { path: this.#path },
         body: { names: batch },
         ...withSignal(signal),
@@ -123,13 +121,13 @@ export class DriveFiles {
   /** Creates a folder that shows although no file is in it. @throws {ApiError} */
   async createFolder(name: string): Promise<void> {
     const options = { params: { path: this.#path }, body: { name } };
-    await this.#api.POST("/v1/{project_id}/{drive_name}/folders", options);
+    await this.api.POST("/v1/{project_id}/{drive_name}/folders", options);
   }
 
   /** Folders below a name that exist by themselves, and that one, if it does. @throws {ApiError} */
   async foldersBelow(prefix: string, signal?: AbortSignal): Promise<string[]> {
     const pages = pagesOf((from) =>
-      this.#api.GET("/v1/{project_id}/{drive_name}/folders", {
+      this.api.GET("/v1/{project_id}/{drive_name}/folders", {
         params: { path: this.#path, query: { prefix, limit: MAX_ITEMS, ...from } },
         ...withSignal(signal),
       })
@@ -141,7 +139,7 @@ export class DriveFiles {
   async removeFolders(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const options = { params: { path: this.#path }, body: { name } };
-      await this.#api.DELETE("/v1/{project_id}/{drive_name}/folders", options);
+      await this.api.DELETE("/v1/{project_id}/{drive_name}/folders", options);
     }
   }
 
@@ -149,7 +147,7 @@ export class DriveFiles {
   async exists(name: string): Promise<boolean> {
     const query = { prefix: name, limit: 1 };
     const { names } = await dataOf(
-      this.#api.GET("/v1/{project_id}/{drive_name}/files", {
+      this.api.GET("/v1/{project_id}/{drive_name}/files", {
         params: { path: this.#path, query },
       }),
     );
@@ -162,8 +160,8 @@ export class DriveFiles {
     const params = { path: this.#path, query: { prefix: `${label}/`, limit: 1 } };
     const [isFile, { names }, { folders }] = await Promise.all([
       this.exists(label),
-      dataOf(this.#api.GET("/v1/{project_id}/{drive_name}/files", { params })),
-      dataOf(this.#api.GET("/v1/{project_id}/{drive_name}/folders", { params })),
+      dataOf(this.api.GET("/v1/{project_id}/{drive_name}/files", { params })),
+      dataOf(this.api.GET("/v1/{project_id}/{drive_name}/folders", { params })),
     ]);
     return isFile || names.length > 0 || folders.length > 0;
   }
@@ -211,7 +209,7 @@ export class DriveFiles {
     const outcome: Outcome = { done: [], failed: [] };
     for (const batch of batchesOf(ids)) {
       const { restored, failed } = await dataOf(
-        this.#api.POST("/v1/{project_id}/{drive_name}/trash/restore", {
+        this.api.POST("/v1/{project_id}/{drive_name}/trash/restore", {
           params: { path: this.#path },
           body: { ids: batch, overwrite },
         }),
@@ -229,14 +227,14 @@ export class DriveFiles {
       : [...batchesOf(ids)].map((ids) => ({ ids }));
     for (const body of bodies) {
       const options = { params: { path: this.#path }, body };
-      await this.#api.DELETE("/v1/{project_id}/{drive_name}/trash", options);
+      await this.api.DELETE("/v1/{project_id}/{drive_name}/trash", options);
     }
   }
 
   /** The items that went to the trash since a time, newest first. @throws {ApiError} */
   async *#trashSince(since: number): AsyncGenerator<{ id: string; name: string }> {
     const pages = pagesOf((from) =>
-      this.#api.GET("/v1/{project_id}/{drive_name}/trash", {
+      this.api.GET("/v1/{project_id}/{drive_name}/trash", {
         params: { path: this.#path, query: { limit: MAX_ITEMS, ...from } },
       })
     );
@@ -253,7 +251,7 @@ export class DriveFiles {
     signal?: AbortSignal,
   ): Promise<string[]> {
     const pages = pagesOf((from) =>
-      this.#api.GET("/v1/{project_id}/{drive_name}/files", {
+      this.api.GET("/v1/{project_id}/{drive_name}/files", {
         params: { path: this.#path, query: { ...query, limit: MAX_ITEMS, ...from } },
         ...withSignal(signal),
       })

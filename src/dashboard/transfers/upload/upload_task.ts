@@ -59,8 +59,6 @@ export class UploadTask {
   readonly speedometer = new Speedometer();
   /** Whether the browser remembers it. */
   isRecorded = false;
-
-  readonly #tools: UploadTools;
   #file: File | undefined;
   #mayReplace: boolean;
   #uploadId: string | undefined;
@@ -71,13 +69,12 @@ export class UploadTask {
     { target, size, lastModified, mayReplace }: Omit<UploadRecord, "project" | "drive" | "name"> & {
       target: UploadTarget;
     },
-    tools: UploadTools,
+    private readonly tools: UploadTools,
   ) {
     this.target = target;
     this.size = size;
     this.lastModified = lastModified;
     this.#mayReplace = mayReplace;
-    this.#tools = tools;
   }
 
   static of({ file, target, mayReplace }: UploadSource, tools: UploadTools): UploadTask {
@@ -114,7 +111,7 @@ export class UploadTask {
     const record = { ...target, size, lastModified, mayReplace: this.#mayReplace };
     const id = this.#uploadId;
     const upload = id === undefined ? {} : { uploadId: id, partSize: this.#partSize };
-    return { ...record, tab: this.#tools.tab, ...upload };
+    return { ...record, tab: this.tools.tab, ...upload };
   }
 
   /** Whether a file is the one that is sent, as far as its size and time tell. */
@@ -162,7 +159,7 @@ export class UploadTask {
     if (this.isActive || this.state === "done" || file === undefined) return;
     this.#file = file;
     // Now this tab sends it.
-    if (this.state === "interrupted") this.#tools.records.save([this.record]);
+    if (this.state === "interrupted") this.tools.records.save([this.record]);
     this.#set("waiting");
   }
 
@@ -174,7 +171,7 @@ export class UploadTask {
     this.#forget();
     if (this.#uploadId === undefined) return;
     // If that fails, the server removes the upload when it expires.
-    this.#tools.server.abort(this.target, this.#uploadId).catch(() => {});
+    this.tools.server.abort(this.target, this.#uploadId).catch(() => {});
   }
 
   #stop(): void {
@@ -182,12 +179,12 @@ export class UploadTask {
   }
 
   #forget(): void {
-    if (this.isRecorded) this.#tools.records.remove(this.target);
+    if (this.isRecorded) this.tools.records.remove(this.target);
     this.isRecorded = false;
   }
 
   async #sendWhole(file: File, signal: AbortSignal): Promise<void> {
-    const { server } = this.#tools;
+    const { server } = this.tools;
     const options = {
       type: file.type,
       lastModified: file.lastModified,
@@ -202,7 +199,7 @@ export class UploadTask {
   }
 
   async #sendInParts(file: File, signal: AbortSignal): Promise<void> {
-    const { server } = this.#tools;
+    const { server } = this.tools;
     const plan = await this.#open(file, signal);
     const id = this.#uploadId ?? "";
     const sent = new Map<number, number>();
@@ -232,7 +229,7 @@ export class UploadTask {
 
   /** Opens the upload, or continues the earlier one if the server still has it. Returns the parts to send. */
   async #open(file: File, signal: AbortSignal) {
-    const { server, records } = this.#tools;
+    const { server, records } = this.tools;
     const known = this.#uploadId;
     if (known !== undefined) {
       const stored = await this.#retrying(() => server.parts(this.target, known, signal), signal);
@@ -251,7 +248,7 @@ export class UploadTask {
       await store();
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 412)) throw error;
-      const has = () => this.#tools.server.has(this.target, file, signal);
+      const has = () => this.tools.server.has(this.target, file, signal);
       const isStored = await this.#retrying(has, signal).catch(() => false);
       signal.throwIfAborted();
       if (isStored) return;
@@ -262,7 +259,7 @@ export class UploadTask {
 
   /** Sends a request until it succeeds, or fails for a reason that does not pass. */
   async #retrying<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { requests, wait } = this.#tools;
+    const { requests, wait } = this.tools;
     for (let attempt = 1;; attempt++) {
       try {
         const result = await requests.run(action, signal);
@@ -283,12 +280,12 @@ export class UploadTask {
   #count(bytes: number): void {
     this.sent = bytes;
     this.speedometer.read(bytes);
-    this.#tools.onChange(this);
+    this.tools.onChange(this);
   }
 
   #say(message: string): void {
     this.message = message;
-    this.#tools.onChange(this);
+    this.tools.onChange(this);
   }
 
   #set(state: UploadState, message = ""): void {
