@@ -12,12 +12,12 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/accounts/app_keys.ts", ["src/store/accounts/app_keys_test.ts"], [
     {
-      find: "this.#cache.forget(hash);\n    this.#revocations.notify();",
-      replace: "this.#revocations.notify();",
+      find: "this.#cache.forget(hash);\n    this.revocations.notify();",
+      replace: "this.revocations.notify();",
     },
     {
-      find: "this.#cache.forget(hash);\n    this.#revocations.notify();",
-      replace: 'this.#cache.forget(hash);\n    if (name === "") this.#revocations.notify();',
+      find: "this.#cache.forget(hash);\n    this.revocations.notify();",
+      replace: 'this.#cache.forget(hash);\n    if (name === "") this.revocations.notify();',
     },
     {
       find: "if (app?.created === appCreated) return found;",
@@ -31,8 +31,8 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/accounts/project_keys.ts", ["src/store/accounts/project_keys_test.ts"], [
     {
-      find: "this.#cache.forget(revoked.hash);\n    this.#revocations.notify();",
-      replace: "this.#revocations.notify();",
+      find: "this.#cache.forget(revoked.hash);\n    this.revocations.notify();",
+      replace: "this.revocations.notify();",
     },
     { find: "if (age > KEY_CACHE_TTL)", replace: "if (age > 100 * KEY_CACHE_TTL)" },
     {
@@ -80,8 +80,8 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
     { find: "if (!within.coversScope(rights)) return", replace: "if (isRevoked) return" },
     { find: "within.requireToRevoke(rights);", replace: "" },
     {
-      find: "await startCreation(this.#db, project, by)",
-      replace: "await startCreation(this.#db, project, by && undefined)",
+      find: "await startCreation(this.db, project, by)",
+      replace: "await startCreation(this.db, project, by && undefined)",
     },
     { find: "this.#reported.add(error.message);", replace: "" },
   ]),
@@ -94,7 +94,7 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       find: "if (existing) return existing;",
       replace: "if (existing && existing.length === 0) return existing;",
     },
-    { find: "if (!this.#isOurs) return await this.read();", replace: "" },
+    { find: "if (!this.isOurs) return await this.read();", replace: "" },
   ]),
   ...mutantsOf("src/store/sessions/app_sessions.ts", ["src/store/sessions/app_sessions_test.ts"], [
     { find: "if (session.expires <= Date.now())", replace: "if (session.expires <= 0)" },
@@ -108,14 +108,14 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       replace: "key.value === null && !opens(key.value, project))",
     },
     {
-      find: "await this.#delete(hash);\n    this.#revocations.notify();",
-      replace: 'await this.#delete(hash);\n    if (hash === "") this.#revocations.notify();',
+      find: "await this.#delete(hash);\n    this.revocations.notify();",
+      replace: 'await this.#delete(hash);\n    if (hash === "") this.revocations.notify();',
     },
     { find: "this.#cache.forget(hash);", replace: "" },
   ]),
   ...mutantsOf("src/store/accounts/apps.ts", ["src/store/accounts/apps_test.ts"], [
     { find: "info?.host === host ? info : undefined", replace: "info" },
-    { find: "this.#revocations.notify();\n    return after;", replace: "return after;" },
+    { find: "this.revocations.notify();\n    return after;", replace: "return after;" },
     {
       find: "former.value.host !== host || isEffectiveHost(former.value, owner.value)",
       replace: "former.value.host !== host",

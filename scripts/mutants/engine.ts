@@ -68,9 +68,9 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     },
     {
       find:
-        "const expires = performance.now() + KEY_CACHE_TTL;\n      const value = await this.#read(key);",
+        "const expires = performance.now() + KEY_CACHE_TTL;\n      const value = await this.read(key);",
       replace:
-        "const value = await this.#read(key);\n      const expires = performance.now() + KEY_CACHE_TTL;",
+        "const value = await this.read(key);\n      const expires = performance.now() + KEY_CACHE_TTL;",
     },
     {
       find: "entry.expires > performance.now()) return entry.value",

@@ -177,13 +177,13 @@ export const FILES_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/bytes/write_lease.ts", ["src/store/bytes/write_lease_test.ts"], [
     { find: ".check(keys.pending(version), null)\n", replace: " \n" },
     {
-      find: "return operation.check(this.#key, this.#versionstamp);",
+      find: "return operation.check(this.#key, this.versionstamp);",
       replace: "return operation;",
     },
-    { find: "clearInterval(this.#timer);\n    this.#db.writing", replace: "this.#db.writing" },
+    { find: "clearInterval(this.#timer);\n    this.db.writing", replace: "this.db.writing" },
     {
-      find: "addGarbage(operation, chunksOf(this.#entry), Date.now());",
-      replace: "addGarbage(operation, chunksOf(this.#entry), Infinity);",
+      find: "addGarbage(operation, chunksOf(this.entry), Date.now());",
+      replace: "addGarbage(operation, chunksOf(this.entry), Infinity);",
     },
   ]),
   ...mutantsOf(

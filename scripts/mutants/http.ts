@@ -121,8 +121,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/http/network/upstream_rules.ts", ["src/http/network/upstream_rules_test.ts"], [
     { find: "if (leadsTo(LINK_LOCAL, remote)) return false;", replace: "" },
     {
-      find: "return !isLocal || !this.#ownPorts.has(target.port);",
-      replace: "return !isLocal || this.#ownPorts.size === 0;",
+      find: "return !isLocal || !this.ownPorts.has(target.port);",
+      replace: "return !isLocal || this.ownPorts.size === 0;",
     },
     {
       find: "leadsTo(LOOPBACK, remote) || remote === addressOf(localAddr)",
@@ -136,8 +136,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       replace: "if (wait !== undefined && wait > WRONG_KEY_FIRST_WAIT / 1000) return wait;",
     },
     {
-      find: "if (group.size > this.#size) removeFirst(group);",
-      replace: "if (group.size > 2 * this.#size) removeFirst(group);",
+      find: "if (group.size > this.size) removeFirst(group);",
+      replace: "if (group.size > 2 * this.size) removeFirst(group);",
     },
   ]),
   ...mutantsOf("src/http/upload_slots.ts", ["src/http/upload_slots_test.ts"], [

@@ -7,8 +7,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     "src/store/maintenance/sweeper_test.ts",
   ], [
     {
-      find: "this.#openVersions.has(value.version)) return undefined;",
-      replace: 'this.#openVersions.has(value.version) && value.name === "") return undefined;',
+      find: "this.openVersions.has(value.version)) return undefined;",
+      replace: 'this.openVersions.has(value.version) && value.name === "") return undefined;',
       tests: [
         "src/store/files/shared_bytes_test.ts",
         "src/store/files/file_store_test.ts",
@@ -21,8 +21,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       tests: ["src/store/maintenance/garbage_collector_test.ts"],
     },
     {
-      find: "!this.#db.writing.has(String(key.at(-1)))",
-      replace: "this.#db.writing.size >= 0 || !this.#db.writing.has(String(key.at(-1)))",
+      find: "!this.db.writing.has(String(key.at(-1)))",
+      replace: "this.db.writing.size >= 0 || !this.db.writing.has(String(key.at(-1)))",
       tests: ["src/store/bytes/write_lease_test.ts"],
     },
     {
@@ -126,9 +126,9 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     },
     {
       find:
-        "return this.hasProject(project) || this.#snapshot.has(keys.driveDeletion(project, drive));",
+        "return this.hasProject(project) || this.snapshot.has(keys.driveDeletion(project, drive));",
       replace:
-        "return this.hasProject(project) && this.#snapshot.has(keys.driveDeletion(project, drive));",
+        "return this.hasProject(project) && this.snapshot.has(keys.driveDeletion(project, drive));",
       tests: ["src/store/verify/ownership_test.ts"],
     },
   ]),
@@ -150,7 +150,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/disk/disk_space.ts", ["src/store/disk/disk_space_test.ts"], [
     { find: "if (this.#left >= needed) {", replace: "if (this.#left > needed) {" },
     { find: "this.#promised += promised;", replace: "" },
-    { find: "free - this.#minFree - growth", replace: "free + 0 * this.#minFree - growth" },
+    { find: "free - this.minFree - growth", replace: "free + 0 * this.minFree - growth" },
     {
       find: "(size + UPLOAD_OVERHEAD) * DISK_BYTES_PER_STORED_BYTE",
       replace: "(size + UPLOAD_OVERHEAD) * DISK_BYTES_PER_STORED_BYTE / 2",
