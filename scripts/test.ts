@@ -1,5 +1,5 @@
 /**
- * Runs tests and prints one line a file: `deno task test --help`.
+ * Runs tests and prints one line a process: `deno task test --help`.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import { runTests, slowTests, testFiles } from "./test/runner.ts";
 
 const HELP = `Usage: deno task test [OPTIONS] [FILE_OR_FOLDER ...] [-- OPTIONS OF deno test]
 
-Runs each test file in a process of its own and prints one line for it; a file that fails is followed by its whole output.
+Runs test files, several in a process, and prints one line for each process; one that fails is followed by its whole output.
 Without a file or folder: all tests that need nothing but Deno and take seconds.
 
   --slow            what the task "test" leaves out: *_slow_test.ts, tests/cli, tests/server, tests/store, and the tests of
                     src/ on a store that loses answers to commits
-  --jobs N          how many files run at the same time (two more than the machine has cores)
+  --jobs N          how many processes run at the same time (two more than the machine has cores)
   --on-disk         make temporary folders on a disk, also where /dev/shm has room
-  --time-limit S    seconds after which a file is ended (600)
+  --time-limit S    seconds after which a process is ended (600)
   --filter TEXT     only tests whose name has this text
   -h, --help        print this
 `;

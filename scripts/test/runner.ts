@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { print } from "../package/command_line.ts";
 import { filesBelow, ROOT } from "../package/parts.ts";
-import { type FileResult, type RunOptions, runTestFile } from "./test_file.ts";
+import { type RunOptions, runTestFiles, type TestFiles, type TestResult } from "./test_file.ts";
 
 /** Folders in `tests/` whose tests need other programs. Each has a task of its own in deno.json. */
 const OTHER_TASKS = ["acme", "browser", "clients", "faults", "proxy", "remote", "s3", "soak"];
@@ -10,11 +10,15 @@ const OTHER_TASKS = ["acme", "browser", "clients", "faults", "proxy", "remote", 
 const MEMORY_DISK = "/dev/shm";
 const MEMORY_DISK_FREE = 4e9;
 
+/** How many quick files share a process. */
+const BLACK_BOX_TESTS = 6;
+const UNIT_TESTS = 20;
+
 export interface TestRun {
   files: readonly string[];
-  /** How many files run at the same time; by default two more than the machine has cores. */
+  /** How many processes run at the same time; by default two more than the machine has cores. */
   jobs?: number;
-  /** Seconds after which a file is ended. */
+  /** Seconds after which a process is ended. */
   timeLimit?: number;
   /** Whether temporary folders are on a disk, also where a file system in memory has room. */
   isOnDisk?: boolean;
@@ -23,7 +27,7 @@ export interface TestRun {
   env?: Record<string, string>;
 }
 
-/** Runs test files and prints a line for each, and a summary. @returns the exit status. */
+/** Runs test files and prints a line for each process, and a summary. @returns the exit status. */
 export async function runTests(run: TestRun): Promise<number> {
   const place = run.isOnDisk ? {} : await memoryDisk();
   const folder = await Deno.makeTempDir({ ...place, prefix: "kvdrive-tests-" });
@@ -104,16 +108,16 @@ async function runAll(
     TestRun,
   folder: string,
   signal: AbortSignal,
-): Promise<FileResult[]> {
+): Promise<TestResult[]> {
   const disk = Deno.env.get("TMPDIR") ?? "/tmp";
   const own = { TMPDIR: folder, KVDRIVE_TEST_DISK: disk };
   const options: RunOptions = { args, env: { ...own, ...env }, folder, timeLimit, signal };
-  const results: FileResult[] = [];
-  const waiting = [...files];
+  const results: TestResult[] = [];
+  const waiting = inProcesses(files);
   const work = async (): Promise<void> => {
-    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+    for (let own = waiting.shift(); own !== undefined; own = waiting.shift()) {
       if (signal.aborted) return;
-      const result = await runTestFile(path, options);
+      const result = await runTestFiles(own, options);
       results.push(result);
       if (!signal.aborted) print(lineOf(result));
     }
@@ -122,31 +126,58 @@ async function runAll(
   return results;
 }
 
-function lineOf({ path, passed, failed, ignored, isOk, seconds, output }: FileResult): string {
+/** Distributes files to processes. Quick ones share them; those that take long or need other programs have their own. */
+function inProcesses(files: readonly string[]): TestFiles[] {
+  const isAlone = (file: string) => isSlow(file) || isOfOtherTask(file);
+  const quick = files.filter((file) => !isAlone(file));
+  const isBlackBox = (file: string) => file.startsWith("tests/");
+  return [
+    ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
+    ...chunksOf(quick.filter((file) => !isBlackBox(file)), UNIT_TESTS),
+    ...files.filter(isAlone).map((file): TestFiles => [file]),
+  ];
+}
+
+function chunksOf(files: readonly string[], size: number): TestFiles[] {
+  const chunks: TestFiles[] = [];
+  for (let i = 0; i < files.length; i += size) {
+    const [first, ...others] = files.slice(i, i + size);
+    if (first !== undefined) chunks.push([first, ...others]);
+  }
+  return chunks;
+}
+
+function lineOf({ files, passed, failed, ignored, isOk, seconds, output }: TestResult): string {
   const counts = [
     `${passed} passed`,
     ...failed > 0 ? [`${failed} failed`] : [],
     ...ignored > 0 ? [`${ignored} ignored`] : [],
   ].join(", ");
-  const line = `${isOk ? "ok    " : "FAILED"} ${
-    seconds.toFixed(1).padStart(6)
-  } s  ${path}: ${counts}\n`;
+  const line = `${isOk ? "ok    " : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${
+    nameOf(files)
+  }: ${counts}\n`;
   return isOk ? line : `${line}\n${output}\n`;
 }
 
+function nameOf([first, ...others]: TestFiles): string {
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+}
+
 /** Prints the totals. @returns the exit status. */
-function summarize(results: readonly FileResult[], time: number): number {
-  const sum = (count: (result: FileResult) => number) =>
+function summarize(results: readonly TestResult[], time: number): number {
+  const sum = (count: (result: TestResult) => number) =>
     results.reduce((total, result) => total + count(result), 0);
   const failed = results.filter(({ isOk }) => !isOk);
   const seconds = Math.round(time);
   print(
-    `\n${results.length} files, ${sum(({ passed }) => passed)} tests and steps passed, ` +
+    `\n${sum(({ files }) => files.length)} files, ${
+      sum(({ passed }) => passed)
+    } tests and steps passed, ` +
       `${sum((result) => result.failed)} failed, ${sum(({ ignored }) => ignored)} ignored, ` +
       `in ${Math.floor(seconds / 60)} min ${seconds % 60} s\n`,
   );
   if (failed.length === 0) return 0;
-  print(`Files that failed:\n${failed.map(({ path }) => `  ${path}\n`).join("")}`);
+  print(`Files that failed:\n${failed.map(({ files }) => `  ${files.join(" ")}\n`).join("")}`);
   return 1;
 }
 

@@ -1,28 +1,32 @@
 import { join } from "@std/path/join";
+import { pathToFileURL } from "node:url";
 import { ROOT } from "../package/parts.ts";
 
-/** How the tests of one file ended. */
-export interface FileResult {
-  path: string;
+/** Test files that run in one process, relative to the project. */
+export type TestFiles = readonly [string, ...string[]];
+
+/** How the tests of one process ended. */
+export interface TestResult {
+  files: TestFiles;
   /** Tests and steps that passed, failed or were left out. */
   passed: number;
   failed: number;
   ignored: number;
-  /** Whether the file counts as passed: it loads, it has tests, and none fails. */
+  /** Whether all passed: the files load, they have tests, and none fails. */
   isOk: boolean;
   seconds: number;
   /** Everything that the run printed. */
   output: string;
 }
 
-/** How the test files are run. */
+/** How a process runs its tests. */
 export interface RunOptions {
   /** More arguments of `deno test`. */
   args: readonly string[];
   env: Record<string, string>;
   /** A folder for the runner's own files. */
   folder: string;
-  /** How long one file may take, in seconds. */
+  /** How long one process may take, in seconds. */
   timeLimit: number;
   signal: AbortSignal;
 }
@@ -32,15 +36,19 @@ export function configOf(path: string): string[] {
   return path.startsWith("tests/") ? ["--config", "tests/deno.json"] : [];
 }
 
-/** Runs the tests of one file in a process of their own. */
-export async function runTestFile(path: string, options: RunOptions): Promise<FileResult> {
+/** Runs the tests of some files, which have the same configuration, in a process of their own. */
+export async function runTestFiles(
+  files: TestFiles,
+  options: RunOptions,
+): Promise<TestResult> {
   const { args, env, folder, timeLimit, signal } = options;
-  const report = join(folder, `${path.replaceAll(/[^\w.]/g, "-")}.xml`);
+  const name = join(folder, files[0].replaceAll(/[^\w.]/g, "-"));
+  const report = `${name}.xml`;
   const started = performance.now();
   const process = new Deno.Command(Deno.execPath(), {
     args: [
       "test",
-      ...configOf(path),
+      ...configOf(files[0]),
       "--quiet",
       "--no-check",
       "--no-prompt",
@@ -49,7 +57,7 @@ export async function runTestFile(path: string, options: RunOptions): Promise<Fi
       "-A",
       `--junit-path=${report}`,
       ...args,
-      path,
+      files.length === 1 ? files[0] : await writeEntry(files, `${name}.all_test.ts`),
     ],
     cwd: ROOT,
     env: { NO_COLOR: "1", ...env },
@@ -65,9 +73,21 @@ export async function runTestFile(path: string, options: RunOptions): Promise<Fi
   const isEmpty = counts.passed + counts.failed + counts.ignored === 0 && !isFiltered;
   const decoder = new TextDecoder();
   let output = decoder.decode(stdout) + decoder.decode(stderr);
-  if (success && isEmpty) output += `${path} has no tests\n`;
-  if (seconds >= timeLimit) output += `${path} was ended after ${timeLimit} seconds\n`;
-  return { path, ...counts, isOk: success && !isEmpty, seconds, output };
+  if (success && isEmpty) output += `${files.join(", ")}: no tests\n`;
+  if (seconds >= timeLimit) output += `Ended after ${timeLimit} seconds\n`;
+  return { files, ...counts, isOk: success && !isEmpty, seconds, output };
+}
+
+/**
+ * Writes a module that imports all tests. They share what they import, compiled once: as arguments of `deno test`, each file
+ * would compile it again, which takes longer than most tests.
+ */
+async function writeEntry(files: readonly string[], path: string): Promise<string> {
+  const imports = files.map((file) =>
+    `import ${JSON.stringify(pathToFileURL(join(ROOT, file)).href)};\n`
+  );
+  await Deno.writeTextFile(path, imports.join(""));
+  return path;
 }
 
 /** Counts the test cases of a JUnit report, which has one for each test and for each of its steps. */
