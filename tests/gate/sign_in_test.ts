@@ -390,7 +390,7 @@ Deno.test("A proxy that took TLS off makes the cookie one for TLS.", async () =>
 });
 
 Deno.test("No secret is printed or shown.", async () => {
-  await using gate = await Gate.shared();
+  await using gate = await Gate.start();
   const key = await gate.protect("http://127.0.0.1:1");
   const cookie = cookieOf(await signIn(gate, { key: gate.project.key }));
   await gate.get("/", { Cookie: cookie, "X-Api-Key": key });
