@@ -1,4 +1,4 @@
-import { Command as Parser, CommanderError, Option } from "commander";
+import { parseArgs } from "node:util";
 import { UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
 import {
@@ -19,6 +19,8 @@ export type CommandLine =
 /** Switches that may stand before the name of a command. */
 const EARLY_SWITCHES = new Set(["-v", "--verbose", "--json"]);
 
+const HELP_FLAGS = new Set(["-h", "--help"]);
+
 /**
  * Parses a command line.
  *
@@ -28,23 +30,21 @@ export function parseCommandLine(
   commands: readonly Command[],
   line: readonly string[],
 ): CommandLine {
-  const words = withoutHelpCommand(commands, moveSwitches(commands, line));
-  let parsed: CommandLine | undefined;
-  const program = programOf(commands, words, (line) => parsed = line);
-  try {
-    program.parse(words, { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (parsed === undefined || error.code === "commander.help") {
-      throw usageError(error, commands, words);
-    }
+  const [first = "", ...topic] = line;
+  if (HELP_FLAGS.has(first)) return { help: [] };
+  if (first === "help") {
+    return { help: commandsOf(commands, topic.filter((word) => !word.startsWith("-"))) };
   }
-  if (parsed === undefined) throw new Error("The parser called no command");
-  return parsed;
+  const words = moveSwitches(commands, line);
+  const found = findCommand(commands, words);
+  if (found !== undefined) return parseArguments(found.command, words.slice(found.count));
+  const group = groupOf(commands, first);
+  if (group.length > 0 && words.some((word) => HELP_FLAGS.has(word))) return { help: group };
+  throw unknownCommand(commands, words);
 }
 
 /** Returns the command that words start with, and how many of the words are its name. */
-export function findCommand(
+function findCommand(
   commands: readonly Command[],
   words: readonly string[],
 ): { command: Command; count: number } | undefined {
@@ -59,138 +59,80 @@ export function findCommand(
   return undefined;
 }
 
-/** Returns the commands of a group such as `project`, without hidden ones. */
-export function groupOf(commands: readonly Command[], name: string): Command[] {
-  return commands.filter((command) => command.name.startsWith(`${name} `) && !command.isHidden);
+/** Returns the commands of a group such as `project`; those of old names only if it has no others. */
+function groupOf(commands: readonly Command[], name: string): Command[] {
+  const isIn = (one: string) => one.startsWith(`${name} `);
+  const members = commands.filter(({ name }) => isIn(name));
+  return members.length > 0 ? members : commands.filter((one) => namesOf(one).some(isIn));
 }
 
 function namesOf({ name, oldNames = [] }: Command): string[] {
   return [name, ...oldNames];
 }
 
+/** Returns the commands that `help` is asked about: one, those of a group, or none for the program. */
+function commandsOf(commands: readonly Command[], topic: readonly string[]): readonly Command[] {
+  const [first, ...more] = topic;
+  if (first === undefined || first === "help") return [];
+  const found = findCommand(commands, topic);
+  if (found !== undefined) return [found.command];
+  const group = groupOf(commands, first);
+  if (group.length > 0 && more.length === 0) return group;
+  throw unknownCommand(commands, topic);
+}
+
 /** Moves switches that stand before the command behind its name. */
-function moveSwitches(commands: readonly Command[], words: readonly string[]): string[] {
+function moveSwitches(commands: readonly Command[], words: readonly string[]): readonly string[] {
   const count = words.findIndex((word) => !EARLY_SWITCHES.has(word));
-  if (count < 1) return [...words];
   const [early, rest] = [words.slice(0, count), words.slice(count)];
-  const found = findCommand(commands, rest);
-  if (found === undefined) return [...words];
+  const found = count < 1 ? undefined : findCommand(commands, rest);
+  if (found === undefined) return words;
   return [...rest.slice(0, found.count), ...early, ...rest.slice(found.count)];
 }
 
-/** Turns `help COMMAND` into `COMMAND --help`, and leaves a wrong name alone, so that it is reported. */
-function withoutHelpCommand(commands: readonly Command[], words: string[]): string[] {
-  const [first, ...topic] = words;
-  const asked = first === "help" ? topic.filter((word) => !word.startsWith("-")) : words;
-  if (first === "help" && (asked.length === 0 || asked[0] === "help")) return ["--help"];
-  const [group = "", ...more] = asked;
-  const isKnown = findCommand(commands, asked) !== undefined;
-  const isGroup = commands.some((command) =>
-    namesOf(command).some((name) => name.startsWith(`${group} `))
-  );
-  if (first === "help") {
-    const isHelpOfGroup = isGroup && more.length === 0;
-    return isKnown || isHelpOfGroup ? [...asked, "--help"] : asked;
-  }
-  // The help of a command that does not exist would be that of the program.
-  const [word = ""] = words;
-  return isKnown || isGroup || word.startsWith("-") ? words : words.slice(0, 1);
-}
-
-/** Builds the parser of all commands. Only the called command gets its options, as the others do not need them. */
-function programOf(
-  commands: readonly Command[],
-  words: readonly string[],
-  onParsed: (line: CommandLine) => void,
-): Parser {
-  const program = quietParser("kvdrive", () => onParsed({ help: [] }));
-  const called = findCommand(commands, words)?.command;
-  for (const command of commands) {
-    for (const name of namesOf(command)) {
-      const [first = "", second] = name.split(" ");
-      const isHidden = command.isHidden === true || name !== command.name;
-      const above = second === undefined ? program : groupIn(program, commands, first, onParsed);
-      const leaf = quietParser(second ?? first, () => onParsed({ help: [command] }));
-      if (command === called) {
-        addArguments(leaf, command, words, (args) => onParsed({ command, args }));
-      }
-      above.addCommand(leaf, { hidden: isHidden });
-    }
-  }
-  return program;
-}
-
-function groupIn(
-  program: Parser,
-  commands: readonly Command[],
-  name: string,
-  onParsed: (line: CommandLine) => void,
-): Parser {
-  const existing = program.commands.find((one) => one.name() === name);
-  if (existing !== undefined) return existing;
-  const members = groupOf(commands, name);
-  const old = commands.filter(({ oldNames = [] }) =>
-    oldNames.some((one) => one.startsWith(`${name} `))
-  );
-  const shown = members.length > 0 ? members : old;
-  const group = quietParser(name, () => onParsed({ help: shown }));
-  program.addCommand(group, { hidden: members.length === 0 });
-  return group;
-}
-
-/** Returns a parser that writes nothing and never ends the process. @param onHelp Called if its help is asked for. */
-function quietParser(name: string, onHelp: () => void): Parser {
-  return new Parser(name)
-    .exitOverride()
-    .helpCommand(false)
-    .showSuggestionAfterError(false)
-    .configureOutput({ writeOut: () => {}, writeErr: () => {} })
-    .configureHelp({
-      formatHelp: () => {
-        onHelp();
-        return "";
-      },
-    });
-}
-
-function addArguments(
-  parser: Parser,
-  command: Command,
-  words: readonly string[],
-  onParsed: (args: Arguments) => void,
-): void {
-  const options = new Map<string, string[]>();
-  const specs = optionsOf(command);
-  for (const { name, short, value, help, isList } of specs) {
-    const flags = short === undefined ? `--${name}` : `-${short}, --${name}`;
-    parser.addOption(new Option(value === undefined ? flags : `${flags} <${value}>`, help));
-    parser.on(`option:${name}`, (text: string | undefined) => {
-      const values = options.get(name) ?? [];
-      if (values.length > 0 && !isList) {
-        throw refusal(command, `The option --${name} is given more than once`);
-      }
-      if (value !== undefined) requireValue(command, { name, value }, text ?? "", words);
-      options.set(name, [...values, text ?? "true"]);
-    });
-  }
-  parser.argument("[words...]").action((operands: string[]) => {
-    checkCount(command, operands);
-    const missing = specs.find(({ name, isRequired }) => isRequired && !options.has(name));
-    if (missing !== undefined) throw refusal(command, `The option --${missing.name} is missing`);
-    onParsed(new Arguments(command, options, operands));
+/** Parses the words after the name of a command. */
+function parseArguments(command: Command, words: readonly string[]): CommandLine {
+  const specs = new Map(optionsOf(command).map((spec) => [spec.name, spec]));
+  const known = [...specs.values()].map(({ name, short, value }) => {
+    const type = value === undefined ? "boolean" as const : "string" as const;
+    return [name, { type, ...(short === undefined ? {} : { short }) }] as const;
   });
-}
-
-/** @throws {UsageError} if the value of an option is empty, or is rather the next option. */
-function requireValue(
-  command: Command,
-  { name, value }: { name: string; value: string },
-  text: string,
-  words: readonly string[],
-): void {
-  const isOption = /^-[-a-z]/i.test(text) && words.includes(text);
-  if (text !== "" && !isOption) return;
-  throw refusal(command, `The option --${name} needs a value, ${value}`);
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(known),
+    // The errors of the runtime would repeat values.
+    strict: false,
+    tokens: true,
+  });
+  const given = tokens.filter((token) => token.kind === "option");
+  if (given.some(({ index }) => HELP_FLAGS.has(words[index] ?? ""))) return { help: [command] };
+  const options = new Map<string, string[]>();
+  for (const { name, rawName, index, value, inlineValue } of given) {
+    const spec = specs.get(name);
+    if (spec === undefined) {
+      const word = rawName.startsWith("--") ? rawName : words[index] ?? "";
+      throw unknownOption(word, [...specs.keys()].map((one) => `--${one}`), adviceOf(command));
+    }
+    const values = options.get(name) ?? [];
+    if (values.length > 0 && spec.isList === undefined) {
+      throw refusal(command, `The option --${name} is given more than once`);
+    }
+    if (spec.value === undefined && value !== undefined) {
+      throw refusal(command, `The option --${name} takes no value`);
+    }
+    const isNextOption = inlineValue === false && /^-[-a-z]/i.test(value);
+    if (spec.value !== undefined && ((value ?? "") === "" || isNextOption)) {
+      throw refusal(command, `The option --${name} needs a value, ${spec.value}`);
+    }
+    options.set(name, [...values, value ?? "true"]);
+  }
+  const operands = tokens.flatMap((token) => token.kind === "positional" ? token.value : []);
+  checkCount(command, operands);
+  const missing = [...specs.values()].find(({ name, isRequired }) =>
+    isRequired && !options.has(name)
+  );
+  if (missing !== undefined) throw refusal(command, `The option --${missing.name} is missing`);
+  return { command, args: new Arguments(command, options, operands) };
 }
 
 /** Checks the number of operands. Surplus ones are not repeated: they may be secret. */
@@ -219,33 +161,36 @@ function adviceOf(command: Command): string {
     : `see kvdrive help ${command.name}`;
 }
 
-/** Returns an error of the parser as one sentence for the user. */
-function usageError(
-  { code, message }: CommanderError,
-  commands: readonly Command[],
-  words: readonly string[],
-): UsageError {
-  const found = findCommand(commands, words);
-  const [group = "", member] = words;
-  const advice = found !== undefined
-    ? adviceOf(found.command)
-    : groupOf(commands, group).length > 0
-    ? `see kvdrive help ${group}`
-    : "see kvdrive help";
-  const [, culprit = ""] = /^error: (?:\w+ )+'([^]*?)'(?: argument missing|$)/.exec(message) ?? [];
-  const problem = problemOf({ code, culprit, command: found?.command, group, member }, commands);
-  const members = found === undefined ? groupOf(commands, group).map(memberName) : [];
-  const suggestions = code === "commander.unknownOption"
-    ? near(culprit.split("=")[0] ?? "", found === undefined ? [] : flagsOf(found.command))
-    : members.length > 0
-    ? near(member ?? "", members)
-    : near(group, firstWords(commands));
-  if (suggestions.length === 0) {
-    const choice = members.length === 0 ? "" : `use ${members.join(", ")}; `;
-    return new UsageError(`${problem}: ${choice}${advice}`);
+function unknownOption(word: string, flags: readonly string[], advice: string): UsageError {
+  const [flag = ""] = word.split("=");
+  return mistake(`Unknown option ${quoteWord(flag)}`, near(flag, flags), advice);
+}
+
+/** Returns the error of words that no command begins with. */
+function unknownCommand(commands: readonly Command[], words: readonly string[]): UsageError {
+  const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name.split(" "));
+  const [first = "", second] = words;
+  const members = names.filter(([group]) => group === first).flatMap(([, member]) => member ?? []);
+  if (members.length === 0) {
+    const advice = "see kvdrive help";
+    if (first.startsWith("-")) return unknownOption(first, [], advice);
+    const found = near(first, [...new Set(names.map(([name = ""]) => name))]);
+    return mistake(`Unknown command ${quoteWord(first)}`, found, advice);
   }
+  const advice = `see kvdrive help ${first}`;
+  const choices = `use ${members.join(", ")}; ${advice}`;
+  if (second === undefined) return mistake(`Incomplete command kvdrive ${first}`, [], choices);
+  if (second.startsWith("-")) return unknownOption(second, [], choices);
+  const found = near(second, members);
+  const problem = `Unknown command ${quoteWord(second)} of kvdrive ${first}`;
+  return mistake(problem, found, found.length === 0 ? choices : advice);
+}
+
+/** @param meant The words that a wrong one may stand for. */
+function mistake(problem: string, meant: readonly string[], advice: string): UsageError {
+  if (meant.length === 0) return new UsageError(`${problem}: ${advice}`);
   const sentence = `${advice[0]?.toUpperCase()}${advice.slice(1)}`;
-  return new UsageError(`${problem}. Did you mean ${suggestions.join(" or ")}? ${sentence}`);
+  return new UsageError(`${problem}. Did you mean ${meant.join(" or ")}? ${sentence}`);
 }
 
 /** The most words that are suggested in place of a wrong one. */
@@ -270,52 +215,4 @@ function isTypo(wrong: string, word: string): boolean {
   }
   if (typed.length <= 1 && meant.length <= 1) return typed !== meant;
   return typed.length === 2 && typed === meant.split("").reverse().join("");
-}
-
-function flagsOf(command: Command): string[] {
-  return optionsOf(command).map(({ name }) => `--${name}`);
-}
-
-function firstWords(commands: readonly Command[]): string[] {
-  const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
-  return [...new Set(names.map((name) => name.split(" ")[0] ?? ""))];
-}
-
-/** The last word of the name of a command in a group. */
-function memberName({ name }: Command): string {
-  return name.split(" ").at(-1) ?? "";
-}
-
-interface Failure {
-  code: string;
-  /** The word that the parser complains about. */
-  culprit: string;
-  command: Command | undefined;
-  group: string;
-  member: string | undefined;
-}
-
-function problemOf(
-  { code, culprit, command, group, member }: Failure,
-  commands: readonly Command[],
-): string {
-  switch (code) {
-    case "commander.unknownOption": {
-      const [flag = ""] = culprit.split("=");
-      const isSwitch = command !== undefined &&
-        optionsOf(command).some(({ name }) => `--${name}` === flag);
-      return isSwitch ? `The option ${flag} takes no value` : `Unknown option ${quoteWord(flag)}`;
-    }
-    case "commander.optionMissingArgument": {
-      const [, name = ""] = /--([\w-]+)/.exec(culprit) ?? [];
-      const value = command && optionsOf(command).find((option) => option.name === name)?.value;
-      return `The option --${name} needs a value, ${value}`;
-    }
-    default: {
-      if (groupOf(commands, group).length === 0) return `Unknown command ${quoteWord(group)}`;
-      return member === undefined
-        ? `Incomplete command kvdrive ${group}`
-        : `Unknown command ${quoteWord(member)} of kvdrive ${group}`;
-    }
-  }
 }
