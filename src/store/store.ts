@@ -31,8 +31,15 @@ import { OpenVersions } from "./bytes/versions.ts";
 import { LinkStore } from "./links/link_store.ts";
 import { type DrivePage, type DriveQuery, listDrives } from "./listing/drives.ts";
 import { FolderStore } from "./listing/folders.ts";
-import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
-import { listObjects, type ObjectPage, type ObjectQuery } from "./listing/objects.ts";
+import {
+  listDirectory,
+  listFiles,
+  listObjects,
+  type ListPage,
+  type ListQuery,
+  type ObjectPage,
+  type ObjectQuery,
+} from "./listing/listing.ts";
 import { FileSearch, type SearchOptions } from "./listing/search.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
 import { type Damage, DamagedFiles, placeOf } from "./maintenance/damaged_files.ts";

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { byteLength } from "../../rules/names.ts";
-import type { ListedFile } from "../../store/listing/listing.ts";
-import type { ObjectEntry } from "../../store/listing/objects.ts";
+import type { ListedFile, ObjectEntry } from "../../store/listing/listing.ts";
 import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
 import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../parameters.ts";

@@ -52,7 +52,7 @@ async function* countersOf(
 ): AsyncGenerator<Deno.KvEntry<Deno.KvU64>> {
   const { project, prefix, limit, among } = query;
   const from = startOf(query);
-  if (isEmptyFrom(query, from)) return;
+  if (isEmptyFrom(prefix, from)) return;
   if (among === undefined) {
     const batchSize = Math.min((limit + 1) * MAX_COUNTERS, MAX_LIST_BATCH);
     yield* reader.list<Deno.KvU64>(ranges.named(["usage", project], prefix, from), { batchSize });

@@ -1,3 +1,9 @@
+/**
+ * Listings of a drive: files and markers of folders in the order of their names' UTF-8 bytes, grouped by common prefixes
+ * up to a delimiter. S3 clients see both kinds as objects; the drive API sees files, and markers as directories.
+ *
+ * @module
+ */
 import {
   afterPrefix,
   boundaryAfter,
@@ -7,9 +13,9 @@ import {
   nameAfter,
 } from "../../rules/names.ts";
 import { type KeyRange, ranges } from "../engine/keys.ts";
-import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
-import type { FileRecord } from "../engine/records.ts";
+import type { FileRecord, FolderRecord } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
+import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 
 /** Which page of a list of names is asked for. */
 export interface PageQuery {
@@ -43,83 +49,132 @@ export interface ListPage {
   last?: string;
 }
 
-/** Returns a page of a drive's files in the order of their names' UTF-8 bytes. */
+export interface ObjectQuery {
+  project: string;
+  drive: string;
+  prefix: string;
+  /** A longer prefix, if only names with this one are listed. Entries are grouped as without it. */
+  within?: string;
+  /** Entries are grouped up to its first occurrence after the prefix; `undefined` or empty for no groups. */
+  delimiter?: string | undefined;
+  /** The page begins after this name, or after everything below this common prefix; empty for the first page. */
+  after: string;
+  /** Maximum number of entries. */
+  limit: number;
+}
+
+/** A file, the marker of a folder, or the common prefix of several. */
+export type ObjectEntry =
+  | { name: string; record: ListedFile; folder?: never; commonPrefix?: never }
+  | { name: string; folder: FolderRecord; record?: never; commonPrefix?: never }
+  | { commonPrefix: string; name?: never; record?: never; folder?: never };
+
+/** A page of objects in the order of their UTF-8 bytes. */
+export interface ObjectPage {
+  entries: ObjectEntry[];
+  /** Whether there is another entry. */
+  more: boolean;
+}
+
+/** Returns a page of a drive's files. */
 export async function listFiles(reader: KvReader, query: ListQuery): Promise<ListPage> {
-  const range = filesFrom(query, startOf(query));
-  const entries = range === undefined ? [] : await readEntries(reader, range, query.limit + 1);
-  return page(entries, query.limit);
+  const { entries, more } = await listObjects(reader, { ...query, after: query.last }, ["file"]);
+  return { entries: entries.map(listed), more };
+}
+
+/** Returns a page of the markers of folders. */
+export async function listMarkers(reader: KvReader, query: ListQuery): Promise<ListPage> {
+  const { entries, more } = await listObjects(reader, { ...query, after: query.last }, ["folder"]);
+  return { entries: entries.map(listed), more };
 }
 
 /**
  * Returns a page of the files and directories directly under the prefix: files with another slash in their names appear
- * once, as their directory, and so do markers of folders. The listing skips to the end of each directory, so it costs
- * as much as its entries and not as much as the files in them.
+ * once, as their directory, and so do markers of folders.
  */
 export async function listDirectory(reader: KvReader, query: ListQuery): Promise<ListPage> {
-  const from = startAfterLast(query);
-  const [files, folders] = await Promise.all([
-    readLevel(reader, query, from, filesFrom),
-    // The marker of the prefix itself is not in it.
-    readLevel(reader, query, from && later(from, nameAfter(query.prefix)), foldersFrom),
-  ]);
-  return page(folders.length === 0 ? files : merge(files, folders), query.limit);
+  const { last, limit, ...within } = query;
+  const objects = { ...within, delimiter: "/", limit: limit + 1 };
+  const after = commonPrefixOf(last, objects) ?? last;
+  const page = await listObjects(reader, { ...objects, after });
+  // The only marker that is in no directory is that of the prefix itself, which is not in it.
+  const entries = page.entries.filter(({ folder }) => folder === undefined).map(listed);
+  return { entries: entries.slice(0, limit), more: page.more || entries.length > limit };
 }
 
-/** Returns a page of the markers of folders in the order of their names' UTF-8 bytes. */
-export async function listMarkers(reader: KvReader, query: ListQuery): Promise<ListPage> {
-  const range = foldersFrom(query, startOf(query));
-  const entries = range === undefined ? [] : await readEntries(reader, range, query.limit + 1);
-  return page(entries.map(({ name }) => ({ name })), query.limit);
+function listed({ name, commonPrefix, record }: ObjectEntry): Listed {
+  return record === undefined ? { name: name ?? commonPrefix } : { name, record };
 }
 
-/** Returns the first entries of one level from a name on, one more than the limit. */
-async function readLevel(
+/** The kinds of entries with names. */
+type Kind = "file" | "folder";
+
+/**
+ * Returns a page of objects. It costs as much as its entries, however many names have a common prefix.
+ *
+ * @param kinds What is listed.
+ */
+export async function listObjects(
   reader: KvReader,
-  query: ListQuery,
-  start: string | undefined,
-  rangeFrom: typeof filesFrom,
-): Promise<Listed[]> {
-  const entries: Listed[] = [];
-  let from = start;
-  let batch = 1;
-  while (from !== undefined && entries.length <= query.limit) {
-    const range = rangeFrom(query, from);
-    if (range === undefined) break;
-    const wanted = Math.min(batch, query.limit + 1 - entries.length);
-    const files = await readEntries(reader, range, wanted);
-    const directory = takeUntilDirectory(files, query.prefix, entries);
-    // Consecutive files are read in growing batches; after a directory the batches start small again.
-    batch = directory === undefined ? Math.min(batch * 4, MAX_LIST_BATCH) : 1;
-    if (directory !== undefined) from = afterPrefix(directory);
-    else from = files.length < wanted ? undefined : nameAfter(files.at(-1)?.name ?? "");
+  query: ObjectQuery,
+  kinds: readonly Kind[] = ["file", "folder"],
+): Promise<ObjectPage> {
+  const { project, drive, prefix, within = prefix, limit } = query;
+  const firstBatch = query.delimiter ? 1 : limit + 1;
+  const cursorOf = <S, T>(kind: Kind, toListed: (stored: S) => T | undefined) => {
+    const from = kinds.includes(kind) ? startOfPage(query) : undefined;
+    const level = { project, drive, prefix: within };
+    const source = { reader, toListed, rangeFrom: (from: string) => rangeFrom(kind, level, from) };
+    return new Cursor(source, from, firstBatch);
+  };
+  const files = cursorOf("file", (record: FileRecord) => listedFile(record, Date.now()));
+  const folders = cursorOf("folder", (folder: FolderRecord) => folder);
+  const entries: ObjectEntry[] = [];
+  while (entries.length <= limit) {
+    const wanted = limit + 1 - entries.length;
+    if (files.isEmpty || folders.isEmpty) {
+      await Promise.all([files.fill(wanted), folders.fill(wanted)]);
+    }
+    const [file, folder] = [files.first, folders.first];
+    const isFile = file !== undefined &&
+      (folder === undefined || compareNames(file.name, folder.name) < 0);
+    const name = isFile ? file.name : folder?.name;
+    if (name === undefined) break;
+    const commonPrefix = commonPrefixOf(name, query);
+    if (commonPrefix !== undefined) {
+      entries.push({ commonPrefix });
+      const next = afterPrefix(commonPrefix);
+      files.skipTo(next);
+      folders.skipTo(next);
+    } else if (isFile) {
+      entries.push({ name, record: file.value });
+      files.shift();
+    } else if (folder !== undefined) {
+      entries.push({ name, folder: folder.value });
+      folders.shift();
+    }
   }
-  return entries;
+  return { entries: entries.slice(0, limit), more: entries.length > limit };
 }
 
-/** Merges two ordered lists. A directory of both is listed once. */
-function merge(files: readonly Listed[], folders: readonly Listed[]): Listed[] {
-  const all = [...files, ...folders].sort((a, b) => compareNames(a.name, b.name));
-  return all.filter(({ name }, i) => name !== all[i - 1]?.name);
-}
-
-/** Appends files to the entries up to the first one in a directory; then appends and returns that directory. */
-function takeUntilDirectory(
-  files: readonly Listed[],
-  prefix: string,
-  entries: Listed[],
+/** Returns the name up to and including the first delimiter after the prefix; `undefined` without one. */
+function commonPrefixOf(
+  name: string,
+  { prefix, delimiter = "" }: Pick<ObjectQuery, "prefix" | "delimiter">,
 ): string | undefined {
-  for (const file of files) {
-    const directory = directoryOf(file.name, prefix);
-    entries.push(directory === undefined ? file : { name: directory });
-    if (directory !== undefined) return directory;
-  }
-  return undefined;
+  if (delimiter === "" || !name.startsWith(prefix)) return undefined;
+  const at = name.indexOf(delimiter, prefix.length);
+  return at === -1 ? undefined : name.slice(0, at + delimiter.length);
 }
 
-/** Returns the name up to and including the first slash after the prefix; `undefined` without one. */
-function directoryOf(name: string, prefix: string): string | undefined {
-  const slash = name.indexOf("/", prefix.length);
-  return slash === -1 ? undefined : name.slice(0, slash + 1);
+/** Returns the first name that a page may have; `undefined` if there is none. */
+function startOfPage(query: ObjectQuery): string | undefined {
+  const { prefix, within = prefix, after } = query;
+  if (after === "") return within;
+  // A longer text does not fit into a key, and no name begins with it.
+  const isPrefix = commonPrefixOf(after, query) === after && byteLength(after) <= MAX_FILE_NAME;
+  const from = isPrefix ? afterPrefix(after) : boundaryAfter(after);
+  return from === undefined ? undefined : later(within, from);
 }
 
 /** Returns the first name that a query may list. */
@@ -127,60 +182,26 @@ export function startOf({ prefix, last }: PageQuery): string {
   return last === "" ? prefix : later(prefix, boundaryAfter(last));
 }
 
-function startAfterLast({ prefix, last }: ListQuery): string | undefined {
-  if (last === "") return prefix;
-  const directory = last.startsWith(prefix) ? directoryOf(last, prefix) : undefined;
-  if (directory === undefined) return later(prefix, boundaryAfter(last));
-  return afterPrefix(directory);
-}
-
 /** Returns the name that is listed later. */
-export function later(a: string, b: string): string {
+function later(a: string, b: string): string {
   return compareNames(a, b) > 0 ? a : b;
 }
 
 /** Returns the range of names with the prefix, from one name on; `undefined` if it is empty, which Deno KV rejects. */
-export function filesFrom(query: ListQuery, from: string): KeyRange | undefined {
-  const { project, drive, prefix } = query;
-  return isEmptyFrom(query, from)
-    ? undefined
-    : ranges.named(["file", project, drive], prefix, from);
-}
-
-/** Returns the same range of the markers of folders. */
-export function foldersFrom(query: ListQuery, from: string): KeyRange | undefined {
-  const { project, drive, prefix } = query;
-  return isEmptyFrom(query, from)
-    ? undefined
-    : ranges.named(["folder", project, drive], prefix, from);
+export function rangeFrom(
+  kind: Kind,
+  { project, drive, prefix }: Pick<ListQuery, "project" | "drive" | "prefix">,
+  from: string,
+): KeyRange | undefined {
+  if (isEmptyFrom(prefix, from)) return undefined;
+  return ranges.named([kind, project, drive], prefix, from);
 }
 
 /** Whether no name has the prefix and is `from` or later. */
-export function isEmptyFrom({ prefix }: PageQuery, from: string): boolean {
+export function isEmptyFrom(prefix: string, from: string): boolean {
   if (prefix.includes("\0") || byteLength(prefix) > MAX_FILE_NAME) return true;
   const end = afterPrefix(prefix);
   return end !== undefined && compareNames(from, end) >= 0;
-}
-
-/** Returns the first entries of a range, fewer than the limit only if there are no more. Expired files are left out. */
-async function readEntries(reader: KvReader, range: KeyRange, limit: number): Promise<Listed[]> {
-  const entries: Listed[] = [];
-  const now = Date.now();
-  let { start } = range;
-  for (let count = limit;; count = Math.min(count * 4, MAX_LIST_BATCH)) {
-    // Equal batches: 1001 entries in batches of 1000 would read 2000.
-    const batchSize = Math.ceil(count / Math.ceil(count / MAX_LIST_BATCH));
-    const options = { limit: count, batchSize };
-    let read = 0;
-    for await (const { key, value } of reader.list<FileRecord>({ ...range, start }, options)) {
-      const name = String(key.at(-1));
-      const record = listedFile(value, now);
-      if (record !== undefined) entries.push({ name, record });
-      start = [...key.slice(0, -1), nameAfter(name)];
-      read++;
-    }
-    if (entries.length >= limit || read < count) return entries.slice(0, limit);
-  }
 }
 
 /** Returns a record as lists have it; `undefined` if the file has expired. */
@@ -191,6 +212,88 @@ export function listedFile(record: FileRecord, now: number): ListedFile | undefi
   return listed;
 }
 
-function page(entries: Listed[], limit: number): ListPage {
-  return { entries: entries.slice(0, limit), more: entries.length > limit };
+/** An entry that was read, with its name. */
+interface Found<T> {
+  name: string;
+  value: T;
+}
+
+/** Reads the entries of one kind in their order, in batches that grow while none of their entries is skipped. */
+class Cursor<S, T> {
+  #found: Found<T>[] = [];
+  #index = 0;
+
+  /**
+   * @param source.toListed Returns an entry in the form of the list; `undefined` if it is not listed.
+   * @param from Where the next batch begins; `undefined` after the last one.
+   */
+  constructor(
+    private readonly source: {
+      reader: KvReader;
+      rangeFrom: (from: string) => KeyRange | undefined;
+      toListed: (stored: S) => T | undefined;
+    },
+    private from: string | undefined,
+    private batch: number,
+  ) {}
+
+  get first(): Found<T> | undefined {
+    return this.#found[this.#index];
+  }
+
+  /** Whether a batch must be read. */
+  get isEmpty(): boolean {
+    return this.first === undefined && this.from !== undefined;
+  }
+
+  shift(): void {
+    this.#index++;
+  }
+
+  /** Drops entries before a name; all of them if it is `undefined`. */
+  skipTo(name: string | undefined): void {
+    if (name === undefined) this.from = undefined;
+    while (this.first !== undefined && (name === undefined || isBefore(this.first.name, name))) {
+      this.#index++;
+    }
+    if (name === undefined || this.first !== undefined || this.from === undefined) return;
+    if (!isBefore(this.from, name)) return;
+    // Start with small batches: more entries may be skipped.
+    this.from = name;
+    this.batch = 1;
+  }
+
+  /**
+   * Reads the next entries if there are none left of the last batch.
+   *
+   * @param wanted The most entries to read, unless all of them have expired.
+   */
+  async fill(wanted: number): Promise<void> {
+    for (let most = wanted; this.isEmpty; most = MAX_LIST_BATCH) {
+      const limit = Math.min(this.batch, most);
+      const range = this.source.rangeFrom(this.from ?? "");
+      const found = range === undefined ? [] : await this.#read(range, limit);
+      const last = found.at(-1);
+      this.from = last === undefined || found.length < limit ? undefined : nameAfter(last.name);
+      this.batch = Math.min(this.batch * 4, MAX_LIST_BATCH);
+      this.#found = found.flatMap(({ name, value }) =>
+        value === undefined ? [] : [{ name, value }]
+      );
+      this.#index = 0;
+    }
+  }
+
+  async #read(range: KeyRange, limit: number): Promise<Found<T | undefined>[]> {
+    // Equal batches: 1001 entries in batches of 1000 would read 2000.
+    const batchSize = Math.ceil(limit / Math.ceil(limit / MAX_LIST_BATCH));
+    const entries = this.source.reader.list<S>(range, { limit, batchSize });
+    return await Array.fromAsync(
+      entries,
+      ({ key, value }) => ({ name: String(key.at(-1)), value: this.source.toListed(value) }),
+    );
+  }
+}
+
+function isBefore(a: string, b: string): boolean {
+  return compareNames(a, b) < 0;
 }

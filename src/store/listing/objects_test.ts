@@ -6,7 +6,7 @@ import { countReads } from "../testing/entries.ts";
 import { put } from "../testing/files.ts";
 import { testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
-import type { ObjectEntry, ObjectQuery } from "./objects.ts";
+import type { ObjectEntry, ObjectQuery } from "./listing.ts";
 
 const ALL: ObjectQuery = { ...DRIVE, prefix: "", after: "", limit: 1000 };
 

@@ -6,11 +6,11 @@ import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { type KvReader, readMany, readNames } from "../reads/read_queue.ts";
 import {
-  filesFrom,
   type Listed,
   listedFile,
   type ListPage,
   type ListQuery,
+  rangeFrom,
   startOf,
 } from "./listing.ts";
 
@@ -95,7 +95,7 @@ async function readBatch(
   from: string,
   limit: number,
 ): Promise<Batch> {
-  const range = filesFrom(query, from);
+  const range = rangeFrom("file", query, from);
   const text = range === undefined ? "" : await readNames(reader, range, limit);
   return { text, names: text.split("\0").slice(0, -1) };
 }
