@@ -29,38 +29,36 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       replace: 'if (!current.value.access && name === "") throw',
     },
   ]),
-  ...mutantsOf("src/store/accounts/project_keys.ts", ["src/store/accounts/project_keys_test.ts"], [
+  ...mutantsOf("src/store/accounts/key_entries.ts", ["src/store/accounts/project_keys_test.ts"], [
     {
-      find: "this.#cache.forget(revoked.hash);\n    this.revocations.notify();",
-      replace: "this.revocations.notify();",
+      find: "this.#cache.forget(id);\n    if (isRevoked)",
+      replace: "if (isRevoked)",
     },
     { find: "if (age > KEY_CACHE_TTL)", replace: "if (age > 100 * KEY_CACHE_TTL)" },
     {
-      find: "return (await this.find(hash))?.project === project;",
-      replace: "return (await this.find(hash))?.project !== project.slice(0, 0);",
+      find: "return (await this.find(id))?.key.project === project;",
+      replace: "return (await this.find(id))?.key.project !== project.slice(0, 0);",
     },
   ]),
-  ...mutantsOf("src/store/accounts/project_keys.ts", ["src/store/accounts/key_limits_test.ts"], [
+  ...mutantsOf("src/store/accounts/key_entries.ts", ["src/store/accounts/key_limits_test.ts"], [
     {
-      find: "await this.#expire(hash, key);\n      return undefined;",
+      find: "await this.#expire(id, key);\n      return undefined;",
       replace: "return undefined;",
     },
     {
       find: "if (by !== undefined && !opens(maker.value, project)) throw",
       replace: "if (by !== undefined && maker.value === null) throw",
     },
-  ]),
-  ...mutantsOf("src/store/accounts/key_entries.ts", ["src/store/accounts/key_limits_test.ts"], [
     { find: "return expires <= now;", replace: "return expires < now;" },
     { find: "if (now < key.lastUsed + HOUR)", replace: "if (now <= key.lastUsed)" },
     { find: "key.lastUsed = now - now % HOUR;", replace: "key.lastUsed = now;" },
     {
-      find: "new Operation().check(record, key.versionstamp)\n",
-      replace: "new Operation().check([...record, 0], null)\n",
+      find: "new Operation().check(this.kind.record(id), key.versionstamp)\n",
+      replace: "new Operation().check([...this.kind.record(id), 0], null)\n",
     },
     {
-      find: "operation.delete(record).delete(use)",
-      replace: "operation.delete([...record, 0]).delete(use)",
+      find: "operation.delete(kind.record(id)).delete(kind.use(id))",
+      replace: "operation.delete([...kind.record(id), 0]).delete(kind.use(id))",
     },
     {
       find: ".check(use, key.useVersionstamp);",
@@ -72,17 +70,13 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       replace: "for (const each of Object.values(journalIds(id)).slice(1)) operation",
     },
   ]),
+  ...mutantsOf("src/store/accounts/key_entries.ts", ["src/store/accounts/s3_keys_test.ts"], [
+    { find: "record?.project !== project", replace: "record === null" },
+    { find: "if (!within.coversScope(rights)) return", replace: "if (!isFound) return" },
+    { find: "within.requireToRevoke(rights);", replace: "" },
+  ]),
   ...mutantsOf("src/store/accounts/s3_keys.ts", ["src/store/accounts/s3_keys_test.ts"], [
     { find: "if (!isAccessKeyId(accessKeyId)) return undefined;", replace: "" },
-    { find: "if (age > KEY_CACHE_TTL)", replace: "if (age > 100 * KEY_CACHE_TTL)" },
-    { find: "this.#cache.forget(accessKeyId);\n    if (isRevoked)", replace: "if (isRevoked)" },
-    { find: "key.value?.project !== project", replace: "key.value === null" },
-    { find: "if (!within.coversScope(rights)) return", replace: "if (isRevoked) return" },
-    { find: "within.requireToRevoke(rights);", replace: "" },
-    {
-      find: "await startCreation(this.db, project, by)",
-      replace: "await startCreation(this.db, project, by && undefined)",
-    },
     { find: "this.#reported.add(error.message);", replace: "" },
   ]),
   ...mutantsOf("src/store/accounts/s3_secrets.ts", ["src/store/accounts/s3_secrets_test.ts"], [

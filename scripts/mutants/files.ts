@@ -121,27 +121,22 @@ export const FILES_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/listing/listing.ts", ["tests/api/files/list_test.ts"], [
     { find: "more: entries.length > limit", replace: "more: entries.length >= limit" },
     {
-      find: "query.limit + 1);\n  return page(entries, query.limit);",
-      replace: "query.limit);\n  return page(entries, query.limit);",
+      find: "while (entries.length <= limit)",
+      replace: "while (entries.length < limit)",
     },
     {
-      find: "query.limit + 1);\n  return page(entries.map(",
-      replace: "query.limit);\n  return page(entries.map(",
-      tests: ["tests/api/files/folders_test.ts"],
-    },
-    {
-      find: 'last === "" ? prefix : later(prefix, boundaryAfter(last))',
-      replace: 'last === "" ? prefix : later(prefix, last)',
+      find: "isPrefix ? afterPrefix(after) : boundaryAfter(after)",
+      replace: "isPrefix ? afterPrefix(after) : after",
     },
     { find: "byteLength(prefix) > MAX_FILE_NAME", replace: "byteLength(prefix) >= MAX_FILE_NAME" },
     {
-      find: "files.length < wanted ? undefined",
-      replace: "files.length <= wanted ? undefined",
+      find: "found.length < limit ? undefined",
+      replace: "found.length <= limit ? undefined",
       tests: ["tests/api/files/list_directories_test.ts"],
     },
     {
-      find: "later(from, nameAfter(query.prefix))",
-      replace: "from",
+      find: "page.entries.filter(({ folder }) => folder === undefined).map(listed)",
+      replace: "page.entries.map(listed)",
       tests: ["tests/api/files/folders_test.ts"],
     },
   ]),

@@ -175,10 +175,10 @@ export class Store {
     this.adminToken = new AdminToken(db, revocations, events);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
     this.buckets = new Buckets(db, projectCache, this.projects);
-    this.keys = new ProjectKeyStore(db, projectCache, revocations, events, onError);
+    const keyDeps = { projects: projectCache, revocations, events, onError };
+    this.keys = new ProjectKeyStore(db, keyDeps);
     const secrets = new S3SecretBox(options.s3SecretKey ?? NO_S3_SECRET_KEY);
-    const s3Parts = { projects: projectCache, revocations, events, secrets, onError };
-    this.s3Keys = new S3KeyStore(db, s3Parts);
+    this.s3Keys = new S3KeyStore(db, { ...keyDeps, secrets });
     this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations, events);

@@ -18,9 +18,7 @@ import type {
   DriveLinkRecord,
   FileRecord,
   GrantIndexRecord,
-  ProjectKeyRecord,
   ProjectRecord,
-  S3KeyIndexRecord,
   SessionRecord,
   TrashRecord,
   UploadSession,
@@ -28,8 +26,9 @@ import type {
 import { transact } from "../engine/transact.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
-import { deleteProjectKey } from "./project_keys.ts";
-import { deleteS3Key } from "./s3_keys.ts";
+import { deleteKey, type KeyKind } from "./key_entries.ts";
+import { PROJECT_KEYS } from "./project_keys.ts";
+import { S3_KEYS } from "./s3_keys.ts";
 import { deleteSums, discountStep } from "../quotas/usage.ts";
 import { deleteLink } from "../links/link_record.ts";
 import { deleteListedGrant } from "../sessions/grants.ts";
@@ -241,8 +240,8 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* appSteps(list, project);
   yield* sessionSteps(list, project);
   yield* grantSteps(list, project);
-  yield* projectKeySteps(list, project);
-  yield* s3KeySteps(list, project);
+  yield* keySteps(list, project, PROJECT_KEYS);
+  yield* keySteps(list, project, S3_KEYS);
   // The deletions of its drives and applications have nothing left to do.
   yield* deleteAll(list, prefixes.deletions(project));
   yield* deleteAll(list, prefixes.events(project));
@@ -343,21 +342,17 @@ async function* appKeySteps(
 }
 
 /** Yields the keys of a project. Their records have the entries of the journal that end them. */
-async function* projectKeySteps(list: List, project: string): AsyncGenerator<Operation> {
-  const index = { prefix: prefixes.projectKeyPrefixes(project) };
-  for await (const { key, value: hash } of list<string>(index)) {
-    const step = new Operation().delete(key);
-    const [record] = await Array.fromAsync(list<ProjectKeyRecord>(ranges.projectKey(hash)));
-    deleteProjectKey(step, hash, record?.value ?? null);
-    yield step;
-  }
-}
-
-async function* s3KeySteps(list: List, project: string): AsyncGenerator<Operation> {
-  const index = { prefix: prefixes.s3KeysOf(project) };
-  for await (const { key, value } of list<S3KeyIndexRecord>(index)) {
-    const step = new Operation();
-    deleteS3Key(step, { project, id: String(key.at(-1)), ...value });
+async function* keySteps<R extends { project: string; created: number }>(
+  list: List,
+  project: string,
+  kind: KeyKind<R>,
+): AsyncGenerator<Operation> {
+  for await (const entry of list({ prefix: kind.indexOf(project) })) {
+    const id = kind.idIn(entry);
+    const step = new Operation().delete(entry.key);
+    const [stored] = await Array.fromAsync(list<R>(ranges.entry(kind.record(id))));
+    if (stored === undefined) step.delete(kind.record(id)).delete(kind.use(id));
+    else deleteKey(step, kind, id, stored.value);
     yield step;
   }
 }

@@ -7,7 +7,7 @@ import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
 import { entriesWith, versionstampsOf } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
-import type { NewKey } from "./project_keys.ts";
+import type { NewKey } from "./key_entries.ts";
 
 interface Made {
   hash: string;

@@ -12,7 +12,8 @@ import type { ProjectUsage } from "../quotas/usage.ts";
 import type { KvReader } from "../reads/read_queue.ts";
 import type { Deletions } from "./deletions.ts";
 import { type Actor, COMMAND_LINE, type EventLog, type NewEvent } from "./events.ts";
-import { addProjectKey, expireKey, freePrefix, opens } from "./project_keys.ts";
+import { addKey, deleteKey, opens } from "./key_entries.ts";
+import { freePrefix, PROJECT_KEYS } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
 /**
@@ -85,7 +86,9 @@ export class ProjectStore {
         return undefined;
       }
       if (stored.value !== null && !opens(stored.value, project)) {
-        await this.db.commit(expireKey(hash, stored.value, stored.versionstamp));
+        const expiry = new Operation().check(stored.key, stored.versionstamp);
+        deleteKey(expiry, PROJECT_KEYS, hash, stored.value);
+        await this.db.commit(expiry);
         return undefined;
       }
       if (owner.value !== null && stored.value !== null) return { result: undefined };
@@ -99,7 +102,7 @@ export class ProjectStore {
       }
       if (stored.value === null) {
         const prefix = await freePrefix(this.db, project, hash, keyPrefix(key));
-        addProjectKey(operation, hash, { project, created, prefix });
+        addKey(operation, PROJECT_KEYS, hash, { project, created, prefix });
         const event = { event: "key.created", project, target: prefix } as const;
         this.events.record(operation, COMMAND_LINE, event);
       }
@@ -139,7 +142,7 @@ export class ProjectStore {
         .check(deletion.key, null)
         .set(owner.key, record);
       const prefix = keyPrefix(key);
-      addProjectKey(operation, hashSecret(key.text), { project: id, created, prefix });
+      addKey(operation, PROJECT_KEYS, hashSecret(key.text), { project: id, created, prefix });
       this.events.record(operation, actor, { event: "project.created", project: id });
       this.events.record(operation, actor, { event: "key.created", project: id, target: prefix });
       return { operation, result: { info: infoOf(id, record), key } };

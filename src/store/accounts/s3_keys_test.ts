@@ -10,7 +10,7 @@ import { Store } from "../store.ts";
 import { countReads, entriesWith, versionstampsOf } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
-import type { NewKey } from "./project_keys.ts";
+import type { NewKey } from "./key_entries.ts";
 import { givenS3SecretKey } from "./s3_secrets.ts";
 
 interface Made {

@@ -267,6 +267,8 @@ export const prefixes = {
   leases: (): Deno.KvKey => ["lease"],
   /** All entries of one kind in the store, or of all kinds. */
   all: (kind?: string): Deno.KvKey => kind === undefined ? [] : [kind],
+  /** All entries of the same kind as a key. */
+  like: (key: Deno.KvKey): Deno.KvKey => key.slice(0, 1),
   chunks: (version: string): Deno.KvKey => ["chunk", version],
   /** The pages of checksums of a version. */
   checksums: (version: string): Deno.KvKey => ["checksums", version],
@@ -345,10 +347,10 @@ export const ranges = {
     end: keys.dailyUsage(project, to),
   }),
 
-  /** The record of one project key, for code that lists. */
-  projectKey: (hash: string): KeyRange => ({
-    start: keys.projectKey(hash),
-    end: keys.projectKey(hash + "\0"),
+  /** One entry whose key ends with a string, for code that lists. */
+  entry: (key: Deno.KvKey): KeyRange => ({
+    start: key,
+    end: [...key.slice(0, -1), `${String(key.at(-1))}\0`],
   }),
 
   /** The links of a drive whose id is less than `before`; all of them if it is empty. */

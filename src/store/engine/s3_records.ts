@@ -41,8 +41,3 @@ export interface SealedSecret {
   iv: string;
   text: string;
 }
-
-/** The index entry of an S3 key. */
-export interface S3KeyIndexRecord {
-  expires?: number;
-}

@@ -15,7 +15,8 @@ import { TtlCache } from "../engine/ttl_cache.ts";
 import { setExpiring } from "../bytes/garbage.ts";
 import type { AppStore } from "../accounts/apps.ts";
 import type { EventLog } from "../accounts/events.ts";
-import { opens, type ProjectKeyStore } from "../accounts/project_keys.ts";
+import { opens } from "../accounts/key_entries.ts";
+import type { ProjectKeyStore } from "../accounts/project_keys.ts";
 import type { Revocations } from "../accounts/revocations.ts";
 
 /** How long a browser stays signed in to an application, in milliseconds. */

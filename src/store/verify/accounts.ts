@@ -5,21 +5,20 @@
  */
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type {
-  AppHostRecord,
-  AppKeyRecord,
-  AppRecord,
-  ProjectKeyRecord,
-  S3KeyIndexRecord,
-  S3KeyRecord,
-} from "../engine/records.ts";
+import type { AppHostRecord, AppKeyRecord, AppRecord } from "../engine/records.ts";
 import type { EventRecord, ServerEventRecord } from "../accounts/events.ts";
-import { areKeyLimits } from "../../rules/rights.ts";
-import { journalKeys } from "../accounts/key_entries.ts";
-import { deleteProjectKey, setProjectKey } from "../accounts/project_keys.ts";
-import { deleteS3Key, setS3Key } from "../accounts/s3_keys.ts";
+import { areKeyLimits, type KeyLimits } from "../../rules/rights.ts";
+import { deleteKey, journalKeys, type KeyKind, setKey } from "../accounts/key_entries.ts";
+import { PROJECT_KEYS } from "../accounts/project_keys.ts";
+import { S3_KEYS } from "../accounts/s3_keys.ts";
 import type { PendingDeletions } from "./ownership.ts";
-import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
+import {
+  deleteInBatches,
+  deleteUnchanged,
+  type Problem,
+  type ProblemKind,
+  repairWith,
+} from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields data, keys and applications of owners that do not exist, and entries of indexes that are missing or wrong. */
@@ -28,10 +27,8 @@ export function* accountProblems(
   deletions: PendingDeletions,
 ): Generator<Problem> {
   yield* missingProjects(snapshot, deletions);
-  yield* projectKeyProblems(snapshot, deletions);
-  yield* projectKeyIndexProblems(snapshot, deletions);
-  yield* projectKeyUseProblems(snapshot);
-  yield* s3KeyProblems(snapshot, deletions);
+  yield* keyProblems(snapshot, deletions, PROJECT_KEYS, PROJECT_KEY_TEXTS);
+  yield* keyProblems(snapshot, deletions, S3_KEYS, S3_KEY_TEXTS);
   yield* appKeyProblems(snapshot, deletions);
   yield* appKeyIndexProblems(snapshot, deletions);
   yield* hostProblems(snapshot, deletions);
@@ -58,64 +55,75 @@ function* missingProjects(snapshot: Snapshot, deletions: PendingDeletions): Gene
   }
 }
 
-function* projectKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
-  for (const entry of snapshot.list<ProjectKeyRecord>(prefixes.all("project_key"))) {
-    const { project, prefix } = entry.value;
+/** What messages say about a kind of keys. */
+interface KeyTexts {
+  label: string;
+  /** A key in its index. */
+  listed: string;
+  unlisted: string;
+  unscheduled: string;
+}
+
+const PROJECT_KEY_TEXTS: KeyTexts = {
+  label: "key",
+  listed: "key prefix",
+  unlisted: "is missing from its index",
+  unscheduled: "expires, but is not scheduled for deletion",
+};
+
+const S3_KEY_TEXTS: KeyTexts = {
+  label: "S3 key",
+  listed: "S3 key",
+  unlisted: "is missing from its list, or not scheduled for deletion",
+  unscheduled: "is missing from its list, or not scheduled for deletion",
+};
+
+/** Yields keys without a project or with wrong entries beside them, and entries of keys that do not exist. */
+function* keyProblems<R extends KeyLimits & { project: string; created: number }>(
+  snapshot: Snapshot,
+  deletions: PendingDeletions,
+  kind: KeyKind<R>,
+  texts: KeyTexts,
+): Generator<Problem> {
+  for (const entry of snapshot.list<R>(prefixes.like(kind.record("")))) {
+    const { key, value, versionstamp } = entry;
+    const [id, { project }] = [String(key[1]), value];
     if (deletions.hasProject(project)) continue;
-    const label = `The key ${prefix} of project ${project}`;
+    const label = `The ${texts.label} ${kind.nameOf(id, value)} of project ${project}`;
     if (!snapshot.has(keys.project(project))) {
       yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
-    } else if (!areKeyLimits(entry.value)) {
-      yield invalidKey(entry, `${label} has limits that make no sense`);
-    } else {
-      yield* missingFromJournal(snapshot, entry, label);
-      yield* missingFromIndex(snapshot, entry, keys.projectKeyPrefix(project, prefix), label);
+      continue;
+    }
+    const operation = new Operation().check(key, versionstamp);
+    if (!areKeyLimits(value)) {
+      // An invalid time has no entries in the journal.
+      deleteKey(operation, kind, id, { ...value, expires: undefined });
+      const message = `${label} has limits that make no sense`;
+      yield indexProblem(message, operation, "The key was removed", project);
+      continue;
+    }
+    // A key that the journal does not end would stay in lists after the end of its life until someone uses it.
+    const isScheduled = journalKeys(id, value).every((each) => snapshot.has(each));
+    const index = kind.index(id, value);
+    if (isScheduled && snapshot.has(index)) continue;
+    operation.check(index, snapshot.get(index)?.versionstamp ?? null);
+    setKey(operation, kind, id, value);
+    const message = `${label} ${isScheduled ? texts.unlisted : texts.unscheduled}`;
+    const done = isScheduled ? "It was added" : "It was scheduled";
+    yield indexProblem(message, operation, done, project, isScheduled ? "index" : "journal");
+  }
+  for (const entry of snapshot.list(prefixes.like(kind.indexOf("")))) {
+    const [, project = "", name = ""] = entry.key.map(String);
+    if (deletions.hasProject(project)) continue;
+    const id = kind.idIn(entry);
+    const record = snapshot.get<R>(kind.record(id))?.value;
+    const isRight = record?.project === project && kind.nameOf(id, record) === name;
+    if (!isRight) {
+      yield wrongInIndex(entry, `the ${texts.listed} ${name} of project ${project}`, project);
     }
   }
-}
-
-function invalidKey(
-  { key, value, versionstamp }: SnapshotEntry<ProjectKeyRecord>,
-  message: string,
-): Problem {
-  const operation = new Operation().check(key, versionstamp);
-  // An invalid time has no entries in the journal.
-  const { expires: _, ...record } = value;
-  deleteProjectKey(operation, String(key[1]), record);
-  return indexProblem(message, operation, "The key was removed", value.project);
-}
-
-/** A key that the journal does not end would stay in lists after the end of its life until someone uses it. */
-function* missingFromJournal(
-  snapshot: Snapshot,
-  { key, value, versionstamp }: SnapshotEntry<ProjectKeyRecord>,
-  label: string,
-): Generator<Problem> {
-  const hash = String(key[1]);
-  if (journalKeys(hash, value).every((each) => snapshot.has(each))) return;
-  const operation = new Operation().check(key, versionstamp);
-  setProjectKey(operation, hash, value);
-  yield {
-    kind: "journal",
-    message: `${label} expires, but is not scheduled for deletion`,
-    project: value.project,
-    repair: repairWith(operation, "It was scheduled"),
-  };
-}
-
-function* projectKeyUseProblems(snapshot: Snapshot): Generator<Problem> {
-  yield* unusedKeyProblems(snapshot, "project_key_use", keys.projectKey);
-  yield* unusedKeyProblems(snapshot, "s3_key_use", keys.s3Key);
-}
-
-/** Yields the last uses of keys that do not exist. @param keyOf Returns the key of the record. */
-function* unusedKeyProblems(
-  snapshot: Snapshot,
-  kind: string,
-  keyOf: (id: string) => Deno.KvKey,
-): Generator<Problem> {
-  for (const entry of snapshot.list<number>(prefixes.all(kind))) {
-    const owner = keyOf(String(entry.key[1]));
+  for (const entry of snapshot.list<number>(prefixes.like(kind.use("")))) {
+    const owner = kind.record(String(entry.key[1]));
     if (snapshot.has(owner)) continue;
     yield {
       kind: "orphan",
@@ -123,56 +131,6 @@ function* unusedKeyProblems(
       repair: repairWith(deleteUnchanged(entry).check(owner, null), "The entry was removed"),
     };
   }
-}
-
-function* projectKeyIndexProblems(
-  snapshot: Snapshot,
-  deletions: PendingDeletions,
-): Generator<Problem> {
-  for (const entry of snapshot.list<string>(prefixes.all("project_key_prefix"))) {
-    const [, project = "", prefix = ""] = entry.key.map(String);
-    if (deletions.hasProject(project)) continue;
-    const owner = snapshot.get<ProjectKeyRecord>(keys.projectKey(entry.value))?.value;
-    if (owner?.project === project && owner.prefix === prefix) continue;
-    yield wrongInIndex(entry, `the key prefix ${prefix} of project ${project}`, project);
-  }
-}
-
-/** Yields S3 keys without a project or with wrong entries beside them, and lists of keys that do not exist. */
-function* s3KeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
-  for (const entry of snapshot.list<S3KeyRecord>(prefixes.all("s3_key"))) {
-    const { key, value, versionstamp } = entry;
-    const [project, id] = [value.project, String(key[1])];
-    if (deletions.hasProject(project)) continue;
-    const label = `The S3 key ${id} of project ${project}`;
-    const operation = new Operation().check(key, versionstamp);
-    if (!snapshot.has(keys.project(project))) {
-      yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
-    } else if (!areKeyLimits(value)) {
-      // An invalid time has no entries in the journal.
-      deleteS3Key(operation, { project, id });
-      const message = `${label} has limits that make no sense`;
-      yield indexProblem(message, operation, "The key was removed", project);
-    } else if (!hasS3Entries(snapshot, id, value)) {
-      setS3Key(operation, id, value);
-      const message = `${label} is missing from its list, or not scheduled for deletion`;
-      yield indexProblem(message, operation, "It was added", project);
-    }
-  }
-  for (const entry of snapshot.list(prefixes.all("s3_key_of"))) {
-    const [, project = "", id = ""] = entry.key.map(String);
-    if (deletions.hasProject(project)) continue;
-    if (snapshot.get<S3KeyRecord>(keys.s3Key(id))?.value.project === project) continue;
-    yield wrongInIndex(entry, `the S3 key ${id} of project ${project}`, project);
-  }
-}
-
-/** Returns whether an S3 key is in the list of its project, with its deadline, and the journal ends it then. */
-function hasS3Entries(snapshot: Snapshot, id: string, record: S3KeyRecord): boolean {
-  const { project, expires } = record;
-  const listed = snapshot.get<S3KeyIndexRecord>(keys.s3KeyOf(project, id))?.value;
-  return listed !== undefined && listed.expires === expires &&
-    journalKeys(id, record).every((each) => snapshot.has(each));
 }
 
 function* appKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
@@ -310,8 +268,9 @@ function indexProblem(
   operation: Operation,
   done: string,
   project: string,
+  kind: ProblemKind = "index",
 ): Problem {
-  return { kind: "index", message, project, repair: repairWith(operation, done) };
+  return { kind, message, project, repair: repairWith(operation, done) };
 }
 
 /** @param owner The key of the owner, which must not exist when the key is removed. */
