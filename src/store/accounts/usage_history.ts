@@ -2,8 +2,8 @@
  * The history of usage: for each day and project the files and bytes at its end, and the traffic. The records of all
  * projects together (`undefined` in place of a project) outlive deleted projects.
  *
- * Files and bytes are recorded once a day, for the day before, by one process, and only where they have changed. The
- * system clock may jump, so nothing that was recorded is overwritten, and the oldest records are removed because there are
+ * Files and bytes are recorded once a day, for the day before, and only where they have changed. The system clock may
+ * jump, and several processes may do it at once, so nothing that was recorded is overwritten, and the oldest records are removed because there are
  * too many of them, not because of their age.
  *
  * @module
@@ -20,9 +20,6 @@ import { type Traffic, TrafficCounter } from "./traffic.ts";
 
 /** How often a process looks whether a day has ended, in milliseconds. */
 export const CLOSE_INTERVAL = MINUTE;
-
-/** How long the process that records the figures of a day may take, in milliseconds, before another one starts again. */
-const TAKEOVER_TIME = 10 * MINUTE;
 
 /** Records older than `MAX_USAGE_DAYS` that collect before they are removed, as this reads all records of a project. */
 const TRIM_AT = 30;
@@ -60,36 +57,24 @@ export interface UsageQuery {
   stock: Stock;
 }
 
-/** The right to record the figures of a day. */
-interface Claim {
-  record: UsageHistoryRecord;
-  versionstamp: string;
-}
-
 const NOTHING: Stock = { files: 0, bytes: 0 };
 
 /** The daily figures of all projects. */
 export class UsageHistory {
   readonly traffic: TrafficCounter;
-  readonly #usage: () => Promise<UsedProject[]>;
   /** The last day that this process knows to be recorded. */
   #closed: number | undefined;
-  /** The claim of another process, and since when this one knows it, as `performance.now()`. */
-  #other: { versionstamp: string; since: number } | undefined;
-  /** The versionstamp of the claim of this process. */
-  #own: string | undefined;
   #isStopped = false;
 
-  /** @param usage Returns the present usage of all projects. */
+  /** @param deps.usage Returns the present usage of all projects. */
   constructor(
     private readonly db: Database,
-    { usage, onError }: {
+    private readonly deps: {
       usage: () => Promise<UsedProject[]>;
       onError: (error: unknown) => void;
     },
   ) {
-    this.#usage = usage;
-    this.traffic = new TrafficCounter(db, onError);
+    this.traffic = new TrafficCounter(db, deps.onError);
   }
 
   /**
@@ -127,15 +112,19 @@ export class UsageHistory {
   async closeDay(now: number = Date.now()): Promise<void> {
     const yesterday = dayOf(now) - 1;
     if (this.#closed === yesterday) return;
-    const claim = await this.#claim(yesterday);
-    if (claim === undefined) return;
-    const { since, closed } = claim.record;
+    const key = keys.usageHistory();
+    const { value, versionstamp } = await this.db.reader.get<UsageHistoryRecord>(key);
+    const closed = value?.closed;
+    if (closed === yesterday) {
+      this.#closed = yesterday;
+      return;
+    }
     // No server may have run since the day after the last recorded one: then that day ended with the present usage.
     const days = closed !== undefined && closed < yesterday - 1
       ? [closed + 1, yesterday]
       : [yesterday];
     const sum = { ...NOTHING };
-    const usages = await this.#usage();
+    const usages = await this.deps.usage();
     for (const { files, bytes } of usages) {
       sum.files += files;
       sum.bytes += bytes;
@@ -146,50 +135,15 @@ export class UsageHistory {
       if (this.#isStopped) return;
     }
     await this.#close(undefined, sum, days);
-    const key = keys.usageHistory();
+    const since = Math.min(yesterday + 1, value?.since ?? Infinity);
     const record: UsageHistoryRecord = { since, closed: yesterday };
-    const done = await this.db.commit(
-      new Operation().check(key, claim.versionstamp).set(key, record),
-    );
-    if (done.ok) this.#closed = yesterday;
+    const operation = new Operation().check(key, versionstamp).set(key, record);
+    if ((await this.db.commit(operation)).ok) this.#closed = yesterday;
   }
 
   /** Stops `closeDay` after its current batch. */
   stop(): void {
     this.#isStopped = true;
-  }
-
-  /**
-   * Claims the recording of a day. Returns `undefined` if it was recorded, or if another process has the claim. That one
-   * may have died: its claim ends when this process has seen it unchanged for `TAKEOVER_TIME`, or with the day.
-   */
-  async #claim(yesterday: number): Promise<Claim | undefined> {
-    const key = keys.usageHistory();
-    const { value, versionstamp } = await this.db.reader.get<UsageHistoryRecord>(key);
-    if (value?.closed === yesterday && value.closing === undefined) {
-      this.#closed = yesterday;
-      return undefined;
-    }
-    if (value?.closing === yesterday && this.#isHeld(String(versionstamp))) return undefined;
-    const record: UsageHistoryRecord = {
-      since: Math.min(yesterday + 1, value?.since ?? Infinity),
-      ...(value?.closed === undefined ? {} : { closed: value.closed }),
-      closing: yesterday,
-    };
-    const operation = new Operation().check(key, versionstamp).set(key, record);
-    const outcome = await this.db.commit(operation);
-    if (!outcome.ok) return undefined;
-    this.#own = outcome.versionstamp;
-    return { record, versionstamp: outcome.versionstamp };
-  }
-
-  /** Whether another process has this claim, and may still be alive. */
-  #isHeld(versionstamp: string): boolean {
-    if (versionstamp === this.#own) return false;
-    if (this.#other?.versionstamp !== versionstamp) {
-      this.#other = { versionstamp, since: performance.now() };
-    }
-    return performance.now() - this.#other.since < TAKEOVER_TIME;
   }
 
   async #close(project: string | undefined, stock: Stock, days: readonly number[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { MAX_USAGE_DAYS } from "../../rules/lifetimes.ts";
-import { DAY, HOUR, MINUTE } from "../../rules/units.ts";
+import { DAY, HOUR } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
@@ -250,17 +250,23 @@ testOnAll("a process continues the recording of one that died", async (bench) =>
     await store.sweeper.sweep();
     await put(bench, "a", bytes(5));
     forward(DAY - Date.now() % DAY + HOUR);
-    // Killed between the claim and the records.
     const usage = () => Promise.reject(new Error("Killed"));
     const killed = new UsageHistory(db, { usage, onError: () => {} });
     await assertRejects(() => killed.closeDay(), Error, "Killed");
-    await store.usageHistory.closeDay();
-    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), 0, "it may be alive");
-    forward(9 * MINUTE);
-    await store.usageHistory.closeDay();
     assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), 0);
-    forward(2 * MINUTE);
     await store.usageHistory.closeDay();
     assertEquals(await daysOf(bench, "p", 9), ["1 5 0 0 0", "1 5 0 0 0"]);
+  });
+});
+
+testOnAll("processes that record a day at the same moment record it once", async (bench) => {
+  await withClock(async (forward) => {
+    const others = [otherProcess(bench), otherProcess(bench), bench];
+    await bench.store.sweeper.sweep();
+    await put(bench, "a", bytes(5));
+    forward(DAY - Date.now() % DAY + HOUR);
+    await Promise.all(others.map(({ store }) => store.usageHistory.closeDay()));
+    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), 1);
+    assertEquals(await daysOf(bench, undefined, 9), ["1 5 0 0 0", "1 5 0 0 0"]);
   });
 });

@@ -167,8 +167,6 @@ export interface UsageHistoryRecord {
   since: number;
   /** The last day whose files and bytes were recorded. */
   closed?: number;
-  /** The day whose files and bytes a process is recording. */
-  closing?: number;
 }
 
 /** Bytes that a process is writing. The end of its lease is an entry of its own. */
