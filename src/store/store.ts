@@ -158,18 +158,19 @@ export class Store {
       onUndigested: () => this.scrub.wake(),
     });
     this.trash = new Trash(db, projectCache, quotas);
-    const enders = { endUpload: end, trash: this.trash };
     this.events = new EventLog(db);
     const { events } = this;
     this.usageHistory = new UsageHistory(db, { usage: () => this.usage(), onError });
-    this.sweeper = new Sweeper(db, openVersions, onError, enders, {
+    this.sweeper = new Sweeper(db, openVersions, {
+      enders: { endUpload: end, trash: this.trash },
+      deletions,
+      expired: new ExpiredFiles(db, projectCache),
+      events,
+      usageHistory: this.usageHistory,
       disk,
       compactor,
-      deletions,
-      events,
-      expired: new ExpiredFiles(db, projectCache),
-      usageHistory: this.usageHistory,
       meter,
+      onError,
     });
     const wake = () => this.sweeper.wake();
     this.adminToken = new AdminToken(db, revocations, events);

@@ -9,7 +9,7 @@ import { keys, ranges } from "../engine/keys.ts";
 import { MemoryPart } from "../engine/memory_budget.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE, type Place } from "../engine/records.ts";
-import { Sweeper } from "../maintenance/sweeper.ts";
+import { GarbageCollector } from "../maintenance/garbage_collector.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { deleteEntry } from "../testing/entries.ts";
 import { upload } from "../testing/files.ts";
@@ -70,19 +70,13 @@ async function writeAll(writer: ChunkWriter, count: number): Promise<void> {
 }
 
 async function sweep(db: Database): Promise<void> {
-  await new Sweeper(db, new OpenVersions(), () => {}, enders()).sweep();
+  await new GarbageCollector(db, new OpenVersions(), enders(), {}).run();
 }
 
 /** Sweeps in another process, as if some time had passed. */
 async function sweepElsewhere({ reader, commits }: Database, ahead: number): Promise<void> {
-  await new Sweeper(
-    new Database(reader, commits),
-    new OpenVersions(),
-    () => {},
-    enders(),
-  ).sweep(
-    Date.now() + ahead,
-  );
+  const db = new Database(reader, commits);
+  await new GarbageCollector(db, new OpenVersions(), enders(), {}).run(ahead);
 }
 
 /** Returns all keys of the store. */

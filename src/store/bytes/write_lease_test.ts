@@ -6,7 +6,7 @@ import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Garbage, PendingWrite, Place } from "../engine/records.ts";
 import { SWEEP_INTERVAL } from "../maintenance/clocks.ts";
-import { Sweeper } from "../maintenance/sweeper.ts";
+import { GarbageCollector } from "../maintenance/garbage_collector.ts";
 import { enders } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { OpenVersions } from "./versions.ts";
@@ -94,7 +94,7 @@ Deno.test("A version has only one lease", async () => {
 
 /** Advances the clock in steps, as a running process sees it, and sweeps after each step. */
 async function sweepFor(
-  sweeper: Sweeper,
+  collector: GarbageCollector,
   forward: (ms: number) => void,
   time: number,
   each: () => Promise<void> = () => Promise.resolve(),
@@ -102,17 +102,17 @@ async function sweepFor(
   for (let passed = 0; passed < time; passed += SWEEP_INTERVAL) {
     forward(SWEEP_INTERVAL);
     await each();
-    await sweeper.sweep();
+    await collector.run();
   }
 }
 
-/** Returns the sweeper of another process, which does not know what this one is writing. */
-function sweeperElsewhere(db: Database): Sweeper {
-  return new Sweeper(
+/** Returns the garbage collector of another process, which does not know what this one is writing. */
+function collectorElsewhere(db: Database): GarbageCollector {
+  return new GarbageCollector(
     new Database(db.reader, db.commits),
     new OpenVersions(),
-    () => {},
     enders(),
+    {},
   );
 }
 
@@ -121,7 +121,7 @@ Deno.test("In its own process a lease is valid while its bytes are written, even
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
       await sweepFor(
-        new Sweeper(db, new OpenVersions(), () => {}, enders()),
+        new GarbageCollector(db, new OpenVersions(), enders(), {}),
         forward,
         10 * WRITE_LEASE_TIME,
       );
@@ -136,7 +136,7 @@ Deno.test("Another process respects a renewed lease, with any difference of the 
   await withDatabase(async (db) => {
     await withClock(async (forward, set) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
-      const other = sweeperElsewhere(db);
+      const other = collectorElsewhere(db);
       let sinceRenewal = 0;
       const renew = async () => {
         sinceRenewal += SWEEP_INTERVAL;
@@ -144,7 +144,7 @@ Deno.test("Another process respects a renewed lease, with any difference of the 
         sinceRenewal = 0;
         await lease.renew();
       };
-      await other.sweep();
+      await other.run();
       for (const jump of [0, HOUR, -2 * HOUR, HOUR, 100 * HOUR, -100 * HOUR]) {
         set(jump);
         await sweepFor(other, forward, 3 * WRITE_LEASE_TIME, renew);
@@ -161,8 +161,8 @@ Deno.test("Another process takes the bytes of an unrenewed lease, with any diffe
       await withClock(async (forward, set) => {
         const lease = await WriteLease.begin(db, PLACE, "v1", 1);
         lease.end();
-        const other = sweeperElsewhere(db);
-        await other.sweep();
+        const other = collectorElsewhere(db);
+        await other.run();
         set(jump);
         await sweepFor(other, forward, WRITE_LEASE_TIME - 1 - SWEEP_INTERVAL);
         assertEquals(await lease.holds(), true, `The clock was set by ${jump} ms`);
@@ -177,10 +177,10 @@ Deno.test("A suspended process does not count that time against a lease", async 
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
-      const other = sweeperElsewhere(db);
-      await other.sweep();
+      const other = collectorElsewhere(db);
+      await other.run();
       forward(10 * WRITE_LEASE_TIME);
-      await other.sweep();
+      await other.run();
       assertEquals(await lease.holds(), true);
       lease.end();
     });
@@ -193,10 +193,10 @@ Deno.test("A process that rarely runs takes the bytes of a lease that expired lo
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
       lease.end();
       forward(HOUR);
-      await sweeperElsewhere(db).sweep();
+      await collectorElsewhere(db).run();
       assertEquals(await lease.holds(), true);
       forward(25 * HOUR);
-      await sweeperElsewhere(db).sweep();
+      await collectorElsewhere(db).run();
       assertEquals(await lease.holds(), false);
     });
   });
@@ -234,7 +234,7 @@ Deno.test("A sweep takes the bytes of an expired lease, which is useless afterwa
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 2);
       await db.commit(new Operation().set(keys.chunk("v1", 1), new Uint8Array(1)));
-      await sweepFor(sweeperElsewhere(db), forward, WRITE_LEASE_TIME + SWEEP_INTERVAL);
+      await sweepFor(collectorElsewhere(db), forward, WRITE_LEASE_TIME + SWEEP_INTERVAL);
       assertEquals([await lease.holds(), await journal(db)], [false, [null, null]]);
       assertEquals((await db.reader.get(keys.chunk("v1", 1))).value, null);
       for (const add of [lease.addCheck, lease.settle]) {

@@ -10,6 +10,7 @@ import type { OpenVersions } from "../bytes/versions.ts";
 import { listUsage } from "../quotas/usage.ts";
 import { type DamagedFiles, placeOf } from "./damaged_files.ts";
 import { type CheckOutcome, FileCheck } from "./file_check.ts";
+import { BackgroundLoop } from "./background_loop.ts";
 
 /** The time between the starts of two passes, unless configured: damage is found within a month. */
 export const DEFAULT_SCRUB_EVERY = 30 * DAY;
@@ -75,8 +76,9 @@ class Stopped extends Error {}
  */
 export class Scrub {
   readonly #stopping = new AbortController();
-  #running: Promise<void> | undefined;
-  #wake = Promise.withResolvers<void>();
+  readonly #loop: BackgroundLoop;
+  /** When passes may begin, as `performance.now()`. */
+  readonly #startPassAt: number;
   /** Whether a file may lack its digest, or may be damaged. */
   #isWoken = false;
   #isOnUrgent = false;
@@ -93,24 +95,28 @@ export class Scrub {
     private readonly openVersions: OpenVersions,
     private readonly damaged: DamagedFiles,
     private readonly options: ScrubOptions,
-  ) {}
+  ) {
+    const { every = POLL_INTERVAL, onError } = options;
+    const interval = Math.min(POLL_INTERVAL, every);
+    this.#loop = new BackgroundLoop(() => this.#work(), { interval, onError });
+    this.#startPassAt = performance.now() + Math.min(SCRUB_START_DELAY, every);
+  }
 
   /** Works in the background until `stop`. */
   start(): void {
-    this.#running ??= this.#work();
+    this.#loop.start();
   }
 
   /** Makes `checkUrgent` run soon: a file was made of several parts, or a reader met damage. */
   wake(): void {
     this.#isWoken = true;
-    this.#wake.resolve();
+    this.#loop.wake();
   }
 
   /** Stops after the batch that is being read. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#wake.resolve();
-    await this.#running;
+    await this.#loop.stop();
   }
 
   /** Returns the progress of the pass. */
@@ -164,13 +170,11 @@ export class Scrub {
 
   async #work(): Promise<void> {
     const { every } = this.options;
-    const startPassAt = performance.now() + Math.min(SCRUB_START_DELAY, every ?? 0);
-    while (!this.#isStopped) {
-      const isTime = every !== undefined && performance.now() >= startPassAt;
-      await this.#attempt(() => this.checkUrgent());
-      if (isTime) await this.#attempt(() => this.#passIfDue(every));
-      await this.#pause(Math.min(POLL_INTERVAL, every ?? POLL_INTERVAL));
-    }
+    await this.#attempt(() => this.checkUrgent());
+    if (every === undefined || performance.now() < this.#startPassAt) return;
+    await this.#attempt(async () => {
+      if (await this.#isDue(every)) await this.pass();
+    });
   }
 
   /** Runs a step. If it fails, the loop runs it again later. */
@@ -180,22 +184,6 @@ export class Scrub {
     } catch (error) {
       if (!(error instanceof Stopped)) this.options.onError(error);
     }
-  }
-
-  async #passIfDue(every: number): Promise<void> {
-    if (await this.#isDue(every)) await this.pass();
-  }
-
-  /** Waits until `wake`, or for this time. */
-  async #pause(milliseconds: number): Promise<void> {
-    const timer = new AbortController();
-    await Promise.race([
-      this.#wake.promise,
-      delay(milliseconds, { signal: timer.signal }).catch(() => {}),
-    ]);
-    timer.abort();
-    this.#wake = Promise.withResolvers();
-    if (this.#isStopped) this.#wake.resolve();
   }
 
   get #isStopped(): boolean {

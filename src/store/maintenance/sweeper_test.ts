@@ -7,7 +7,7 @@ import { keyKinds } from "../testing/entries.ts";
 import { put, upload } from "../testing/files.ts";
 import { testOnAll } from "../testing/stores.ts";
 import { Compactor } from "./compactor.ts";
-import { BackgroundLoop } from "./sweeper.ts";
+import { BackgroundLoop } from "./background_loop.ts";
 
 function fail(error: unknown): never {
   throw error;
