@@ -41,11 +41,6 @@ export const DELETION_INTERVAL = 2000;
 
 type Marker = Deno.KvEntry<DeletionMarker>;
 
-interface RunningDeletion {
-  key: Deno.KvKey;
-  batches: number;
-}
-
 /**
  * Finishes the deletions that were begun, in short operations. Each operation checks that the marker is still there, so
  * a batch can be repeated, also by another process, and never touches a later project or drive of the same name.
@@ -54,9 +49,6 @@ interface RunningDeletion {
  */
 export class Deletions {
   readonly #stop = new AbortController();
-  /** How many deletions this process has begun. */
-  #started = 0;
-
   constructor(
     private readonly db: Database,
     private readonly projects: ProjectCache,
@@ -64,39 +56,25 @@ export class Deletions {
     private readonly onDeleted: () => void,
   ) {}
 
-  /** Makes a `runAll` that is under way include a deletion that has just begun. */
-  notifyStarted(): void {
-    this.#started++;
-  }
-
   /** Finishes all deletions. If some of them fail, the others are finished, and the first failure is thrown. */
   async runAll(): Promise<void> {
-    const running = new Map<string, RunningDeletion>();
-    const failures: unknown[] = [];
-    const failed = new Set<string>();
-    let listed: { at: number; started: number } | undefined;
+    const failures = new Map<string, unknown>();
     while (!this.#isStopped) {
-      if (
-        listed === undefined || listed.started !== this.#started ||
-        performance.now() - listed.at > DELETION_INTERVAL
-      ) {
-        listed = { at: performance.now(), started: this.#started };
-        await this.#list(running, failed);
-      }
-      if (running.size === 0) break;
-      for (const [id, deletion] of nextOf(running)) {
+      const markers = this.db.reader.list({ prefix: prefixes.deletions() });
+      const all = await Array.fromAsync(markers, ({ key }) => key);
+      const running = all.filter((key) => !failures.has(identityOf(key)));
+      if (running.length === 0) break;
+      for (const key of running) {
+        if (this.#isStopped) break;
         try {
-          if (await this.#runBatch(deletion.key)) running.delete(id);
-          deletion.batches++;
+          await this.#runBatch(key);
         } catch (error) {
           if (error instanceof StoreUnavailable || error instanceof StoreFull) throw error;
-          running.delete(id);
-          failed.add(id);
-          failures.push(error);
+          failures.set(identityOf(key), error);
         }
       }
     }
-    if (failures.length > 0) throw failures[0];
+    for (const failure of failures.values()) throw failure;
   }
 
   /** Takes a drive whose deletion has begun out of the sums of its project, unless that was done. */
@@ -119,17 +97,6 @@ export class Deletions {
 
   get #isStopped(): boolean {
     return this.#stop.signal.aborted;
-  }
-
-  async #list(
-    running: Map<string, RunningDeletion>,
-    failed: ReadonlySet<string>,
-  ): Promise<void> {
-    const markers = this.db.reader.list<DeletionMarker>({ prefix: prefixes.deletions() });
-    for await (const { key } of markers) {
-      const id = identityOf(key);
-      if (!running.has(id) && !failed.has(id)) running.set(id, { key, batches: 0 });
-    }
   }
 
   /** Runs the next batch of a deletion. Returns whether the deletion is finished. */
@@ -181,19 +148,6 @@ export class Deletions {
       return { operation, result: undefined };
     });
   }
-}
-
-/**
- * Returns the deletions that run next: the one with the fewest batches, so that a small one is soon finished, and the
- * oldest, so that a large one continues however many small ones come.
- */
-function nextOf(running: ReadonlyMap<string, RunningDeletion>): Map<string, RunningDeletion> {
-  const [oldest] = running;
-  let least = oldest;
-  for (const entry of running) {
-    if (least === undefined || entry[1].batches < least[1].batches) least = entry;
-  }
-  return new Map([least, oldest].filter((entry) => entry !== undefined));
 }
 
 function checkMarker({ key, versionstamp }: Marker): Operation {
