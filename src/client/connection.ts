@@ -54,12 +54,15 @@ export interface RequestReport {
 /** A request to the server's API. */
 export interface ApiRequest {
   method: string;
-  /** After `/v1/{project}`, with the query. */
-  path: string;
-  /** Whether the path is rather that after the server's address. */
-  isOfServer?: true;
+  /** The segments of the path after `/v1/{project}`. */
+  path: readonly string[];
+  /** Whether they are rather those after `/admin/v1`. */
+  isAdmin?: true;
+  query?: Record<string, string>;
   headers?: Record<string, string>;
-  body?: Uint8Array | string;
+  bytes?: Uint8Array;
+  /** The body as JSON. */
+  json?: unknown;
   /** Milliseconds until the answer must begin. */
   timeout?: number;
 }
@@ -110,21 +113,6 @@ export class Connection implements Disposable {
     return `${this.#address}/v1/${this.project}`;
   }
 
-  /** Returns the path of a drive. @throws {ClientError} as `segment` does. */
-  drivePath(drive: string): string {
-    return `/${this.segment(drive)}`;
-  }
-
-  /** Encodes a segment of a path. @throws {ClientError} for "." and "..", which URLs cannot have as a segment. */
-  segment(text: string): string {
-    if (this.deps.local === undefined && (text === "." || text === "..")) {
-      throw new ClientError(
-        `The name "${text}" has no URL: use --data on the machine of the server`,
-      );
-    }
-    return encodeURIComponent(text);
-  }
-
   /** Whether the key crosses a network unencrypted. */
   get isExposed(): boolean {
     const { protocol, hostname } = new URL(this.origin);
@@ -159,19 +147,14 @@ export class Connection implements Disposable {
    *
    * @param field The field of the answer that has them.
    */
-  async *items<T>(
-    { path, ...list }: Omit<ApiRequest, "method">,
-    field: string,
-    query: Record<string, string> = {},
-  ): AsyncIterable<T> {
+  async *items<T>(list: Omit<ApiRequest, "method">, field: string): AsyncIterable<T> {
     let last: string | undefined;
     do {
-      const asked = new URLSearchParams(last === undefined ? query : { ...query, last });
-      const search = asked.size === 0 ? "" : `?${asked}`;
+      const query = { ...list.query, ...(last === undefined ? {} : { last }) };
       const page: Record<string, unknown> & { paging?: { last: string } } = await this.requestJson({
         ...list,
         method: "GET",
-        path: `${path}${search}`,
+        query,
       });
       const items = page[field];
       if (!Array.isArray(items)) {
@@ -186,10 +169,8 @@ export class Connection implements Disposable {
 
   /** Sends a request as `request` does, and ignores the body of the answer. */
   async requestEmpty(request: ApiRequest): Promise<void> {
-    await this.retrier.run(async () => {
-      const answer = await this.send(request);
-      await answer.body?.cancel();
-    });
+    const answer = await this.request(request);
+    await answer.body?.cancel();
   }
 
   /**
@@ -198,12 +179,13 @@ export class Connection implements Disposable {
    * @throws {TemporaryFailure} if the failure may pass.
    * @throws {Refused} if the server refuses the request.
    */
-  async send(
-    { method, path, isOfServer, headers, body, timeout = ANSWER_TIME }: ApiRequest,
-  ): Promise<Response> {
-    // Byte ranges refer to the stored bytes, not to compressed ones.
+  async send(request: ApiRequest): Promise<Response> {
+    const { method, headers, bytes, json, timeout = ANSWER_TIME } = request;
+    const url = this.#urlOf(request);
     const all = headersOf({
       ...headers,
+      ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+      // Byte ranges refer to the stored bytes, not to compressed ones.
       "Accept-Encoding": "identity",
       ...credentialHeaders(this.deps.credentials),
     });
@@ -213,7 +195,7 @@ export class Connection implements Disposable {
       clearTimeout(timer);
       timer = setTimeout(() => abort.abort(), timeout);
     };
-    const url = (isOfServer ? this.#address : this.#root) + path;
+    const body = json === undefined ? this.#paced(bytes, onPiece) : JSON.stringify(json);
     const began = performance.now();
     const report = (status?: number): void =>
       this.#onRequest({
@@ -229,7 +211,7 @@ export class Connection implements Disposable {
         headers: all,
         redirect: "manual",
         signal: abort.signal,
-        ...(body === undefined ? {} : { body: this.#paced(body, onPiece) }),
+        ...(body === undefined ? {} : { body }),
         ...(this.#client === undefined ? {} : { client: this.#client }),
       });
     } catch (error) {
@@ -249,14 +231,29 @@ export class Connection implements Disposable {
     this.#client?.close();
   }
 
+  /** @throws {ClientError} for the segments "." and "..", which URLs cannot have. */
+  #urlOf({ path, isAdmin, query = {} }: ApiRequest): string {
+    const below = path.map((segment) => {
+      if (this.deps.local !== undefined || (segment !== "." && segment !== "..")) {
+        return `/${encodeURIComponent(segment)}`;
+      }
+      throw new ClientError(
+        `The name "${segment}" has no URL: use --data on the machine of the server`,
+      );
+    });
+    const search = new URLSearchParams(query).toString();
+    const root = isAdmin ? `${this.#address}/admin/v1` : this.#root;
+    return root + below.join("") + (search === "" ? "" : `?${search}`);
+  }
+
   /** Returns the body of a request; bytes are sent in pieces if their rate is limited. */
-  #paced(body: Uint8Array | string, onPiece: () => void): BodyInit {
+  #paced(bytes: Uint8Array | undefined, onPiece: () => void): BodyInit | undefined {
     const { limiter } = this;
-    if (limiter === undefined || typeof body === "string" || body.byteLength === 0) {
-      return body as BodyInit;
+    if (limiter === undefined || bytes === undefined || bytes.byteLength === 0) {
+      return bytes as BodyInit | undefined;
     }
     return ReadableStream.from(async function* () {
-      for await (const piece of limiter.pace(body)) {
+      for await (const piece of limiter.pace(bytes)) {
         onPiece();
         yield piece;
       }

@@ -24,33 +24,14 @@ export interface FileInfo {
   sha256?: string;
 }
 
-/** The bytes of a file from an offset on. */
-export interface FileContent {
-  bytes: AsyncIterable<Uint8Array>;
-  /** Of the whole file, in base64; `undefined` if the server does not know it. */
-  sha256: string | undefined;
-}
-
 /** What an upload says about its file. */
-export interface FileAttributes {
+export interface WriteOptions {
   /** The content type. */
   type: string;
   /** When the sent copy was last modified, in milliseconds since 1970; `undefined` if that is not known. */
   mtime?: number | undefined;
-}
-
-export interface WriteOptions extends FileAttributes {
   /** Whether the write fails if the file exists. */
   isNew: boolean;
-}
-
-/** A part of an upload, to be sent. */
-export interface Part {
-  /** From 1 on. */
-  number: number;
-  bytes: Uint8Array;
-  /** Of the bytes, in base64. */
-  sha256: string;
 }
 
 /** Returns the modification time that a copy of a file gets: that of the copy which was uploaded, if it is known. */

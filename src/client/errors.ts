@@ -34,6 +34,16 @@ export class Refused extends ClientError {
   }
 }
 
+/** Returns the result of a request; `undefined` if the server does not have what it is about. */
+export async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 /** A file that changed while it was sent or fetched. */
 export class FileChanged extends ClientError {
   override readonly name = "FileChanged";

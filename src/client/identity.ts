@@ -21,15 +21,14 @@ export async function readIdentity(
   credentials: Credentials,
 ): Promise<Identity> {
   if (credentials.kind === "key") {
-    const path = `/admin/v1/projects/${credentials.project}/key`;
-    return await connection.requestJson<Identity>({ method: "GET", path, isOfServer: true });
+    const path = ["projects", credentials.project, "key"];
+    return await connection.requestJson<Identity>({ method: "GET", path, isAdmin: true });
   }
   // Only the administrator may read this.
-  await connection.requestJson({ method: "GET", path: EVENTS, isOfServer: true });
+  const query = { limit: "1" };
+  await connection.requestJson({ method: "GET", path: ["events"], isAdmin: true, query });
   return ADMINISTRATOR;
 }
-
-const EVENTS = "/admin/v1/events?limit=1";
 
 const ADMINISTRATOR: Identity = {
   administrator: true,

@@ -2,18 +2,16 @@ import { deadline } from "@std/async/deadline";
 import { parseHttpDate, parseUtcTime, utcTime } from "../rules/dates.ts";
 import { MAX_DELETE_NAMES } from "../rules/names.ts";
 import type { PartSize } from "../rules/payloads.ts";
-import type { ProjectUsage } from "./administration.ts";
 import { ANSWER_TIME, type Connection, SENT_ANSWER_TIME } from "./connection.ts";
+import { type DriveInfo, type FileInfo, sha256Of, type WriteOptions } from "./drives.ts";
 import {
-  type DriveInfo,
-  type FileAttributes,
-  type FileContent,
-  type FileInfo,
-  type Part,
-  sha256Of,
-  type WriteOptions,
-} from "./drives.ts";
-import { ClientError, FileChanged, FileExists, Refused, TemporaryFailure } from "./errors.ts";
+  ClientError,
+  FileChanged,
+  FileExists,
+  Refused,
+  TemporaryFailure,
+  unlessMissing,
+} from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
 /** A file or directory of a listing; a directory has a name only. */
@@ -31,14 +29,20 @@ interface ListedDrive extends Omit<DriveInfo, "name"> {
   drive_name: string;
 }
 
+/** The limit of a project, and what counts towards it, in bytes. */
+interface Quota {
+  max_bytes: number | null;
+  bytes: number;
+  open_upload_bytes: number;
+  trash_bytes: number;
+}
+
 /** A file, or a directory, which has a name ending with a slash only. */
 export type Entry = FileInfo | { name: string; size?: undefined };
 
 /** The drives of a project on a server. Every method throws `ClientError`, and all but `read` repeat failed requests. */
 export class RemoteDrives {
-  constructor(
-    private readonly connection: Connection,
-  ) {}
+  constructor(readonly connection: Connection) {}
 
   /** Differs between any two projects, servers or stores. */
   get identity(): string {
@@ -51,8 +55,8 @@ export class RemoteDrives {
 
   /** Lists the drives whose names start with a prefix, in name order. */
   async *listDrives(prefix?: string): AsyncIterable<DriveInfo> {
-    const query = prefix === undefined ? {} : { prefix };
-    const drives = this.connection.items<ListedDrive>({ path: "" }, "drives", query);
+    const query: Record<string, string> = prefix === undefined ? {} : { prefix };
+    const drives = this.connection.items<ListedDrive>({ path: [], query }, "drives");
     for await (const { drive_name: name, files, bytes } of drives) yield { name, files, bytes };
   }
 
@@ -76,16 +80,15 @@ export class RemoteDrives {
   /** Lists files by a prefix of their names; unless `recursive`, names are cut at the first slash after the prefix. */
   async *entries(drive: string, prefix: string, recursive: boolean): AsyncIterable<Entry> {
     const query = { details: "true", prefix, recursive: `${recursive}` };
-    const path = `${this.connection.drivePath(drive)}/files`;
-    const files = this.connection.items<ListedFile>({ path }, "files", query);
+    const files = this.connection.items<ListedFile>({ path: [drive, "files"], query }, "files");
     for await (const file of files) yield entryOf(file);
   }
 
   /** Lists the folders that are kept although they may be empty. Their names end with a slash. */
   async *listFolders(drive: string, prefix = ""): AsyncIterable<string> {
-    const path = `${this.connection.drivePath(drive)}/folders`;
+    const list = { path: [drive, "folders"], query: { prefix } };
     try {
-      yield* this.connection.items<string>({ path }, "folders", { prefix });
+      yield* this.connection.items<string>(list, "folders");
     } catch (error) {
       // Servers of earlier versions keep no folders.
       if (!(error instanceof Refused && [404, 405].includes(error.status))) throw error;
@@ -101,55 +104,58 @@ export class RemoteDrives {
 
   /** Keeps a folder; does nothing if it is kept already. */
   async createFolder(drive: string, name: string): Promise<void> {
-    const body = JSON.stringify({ name });
-    await this.connection.requestEmpty({
-      method: "POST",
-      path: `${this.connection.drivePath(drive)}/folders`,
-      body,
-    });
+    const path = [drive, "folders"];
+    await this.connection.requestEmpty({ method: "POST", path, json: { name } });
+  }
+
+  /** Stops keeping a folder. Files in it stay. */
+  async deleteFolder(drive: string, name: string): Promise<void> {
+    const path = [drive, "folders"];
+    await this.connection.requestEmpty({ method: "DELETE", path, json: { name } });
   }
 
   /** Returns the metadata of a file; `undefined` if it does not exist. */
   async stat(drive: string, name: string): Promise<FileInfo | undefined> {
-    try {
-      const answer = await this.connection.request({
-        method: "HEAD",
-        path: this.#downloadPath(drive, name),
-      });
-      const { headers } = answer;
-      const sha256 = digestIn(headers);
-      const mtime = parseUtcTime(headers.get("x-kvdrive-mtime") ?? "");
-      return {
-        name,
-        size: Number(headers.get("content-length")),
-        type: headers.get("content-type") ?? "",
-        etag: (headers.get("etag") ?? "").replaceAll('"', ""),
-        modified: (parseHttpDate(headers.get("last-modified") ?? "") ?? 0) * 1000,
-        ...(mtime === undefined ? {} : { mtime }),
-        ...(sha256 === undefined ? {} : { sha256 }),
-      };
-    } catch (error) {
-      if (error instanceof Refused && error.status === 404) return undefined;
-      throw error;
-    }
+    const request = { method: "HEAD", path: [drive, "files", "download"], query: { name } };
+    const answer = await unlessMissing(this.connection.request(request));
+    if (answer === undefined) return undefined;
+    const { headers } = answer;
+    const sha256 = digestIn(headers);
+    const mtime = parseUtcTime(headers.get("x-kvdrive-mtime") ?? "");
+    return {
+      name,
+      size: Number(headers.get("content-length")),
+      type: headers.get("content-type") ?? "",
+      etag: (headers.get("etag") ?? "").replaceAll('"', ""),
+      modified: (parseHttpDate(headers.get("last-modified") ?? "") ?? 0) * 1000,
+      ...(mtime === undefined ? {} : { mtime }),
+      ...(sha256 === undefined ? {} : { sha256 }),
+    };
   }
 
-  /** Reads a version of a file between two offsets. @throws {FileChanged} if the version no longer exists. */
-  async read(drive: string, file: FileInfo, from: number, end: number): Promise<FileContent> {
+  /**
+   * Reads a version of a file between two offsets.
+   *
+   * @returns The bytes, and the SHA-256 of the whole file in base64 if the server knows it.
+   * @throws {FileChanged} if the version no longer exists.
+   */
+  async read(
+    drive: string,
+    { name, size, etag }: FileInfo,
+    from: number,
+    end: number,
+  ): Promise<{ bytes: AsyncIterable<Uint8Array>; sha256: string | undefined }> {
     // "If-Match" makes all pieces come from one version.
-    const headers = {
-      "If-Match": `"${file.etag}"`,
-      ...rangeOf(file, from, end),
-    };
+    const headers = { "If-Match": `"${etag}"`, ...rangeOf(size, from, end) };
+    const path = [drive, "files", "download"];
     try {
-      const request = { method: "GET", path: this.#downloadPath(drive, file.name), headers };
-      const answer = await this.connection.send(request);
+      const answer = await this.connection.send({ method: "GET", path, query: { name }, headers });
       const begins = answer.status === 206
         ? Number(/^bytes (\d+)-/.exec(answer.headers.get("content-range") ?? "")?.[1])
         : 0;
       if (begins !== from) {
         await answer.body?.cancel();
-        throw new ClientError(`The server did not send ${file.name} from byte ${from}`);
+        throw new ClientError(`The server did not send ${name} from byte ${from}`);
       }
       return { bytes: this.#bytesOf(answer), sha256: digestIn(answer.headers) };
     } catch (error) {
@@ -168,13 +174,18 @@ export class RemoteDrives {
     { type, mtime, isNew }: WriteOptions,
   ): Promise<void> {
     const sha256 = sha256Of(bytes);
-    const headers = {
-      "Content-Type": type,
-      "Content-Digest": `sha-256=:${sha256}:`,
-      ...(isNew ? { "If-None-Match": "*" } : {}),
+    const request = {
+      method: "POST",
+      path: [drive, "files"],
+      query: queryOf(name, mtime),
+      headers: {
+        "Content-Type": type,
+        "Content-Digest": `sha-256=:${sha256}:`,
+        ...(isNew ? { "If-None-Match": "*" } : {}),
+      },
+      bytes,
+      timeout: SENT_ANSWER_TIME,
     };
-    const path = `${this.connection.drivePath(drive)}/files?${queryOf(name, mtime)}`;
-    const request = { method: "POST", path, headers, body: bytes, timeout: SENT_ANSWER_TIME };
     let tries = 0;
     try {
       await this.connection.retrier.run(async () => {
@@ -192,10 +203,10 @@ export class RemoteDrives {
 
   /** Returns the bytes that the quota of the project has room for; `Infinity` if that is not known. */
   async room(): Promise<number> {
-    const path = `/admin/v1/projects/${this.connection.project}`;
+    const request = { method: "GET", path: ["projects", this.connection.project] };
     try {
       const { max_bytes, bytes, open_upload_bytes, trash_bytes } = await this.connection
-        .requestJson<ProjectUsage>({ method: "GET", path, isOfServer: true });
+        .requestJson<Quota>({ ...request, isAdmin: true });
       return max_bytes === null ? Infinity : max_bytes - bytes - open_upload_bytes - trash_bytes;
     } catch (error) {
       // Keys with fewer rights may not know. The parts are refused then.
@@ -205,56 +216,44 @@ export class RemoteDrives {
   }
 
   /** Starts a multipart upload and returns its id. */
-  async startUpload(
-    drive: string,
-    name: string,
-    { type, mtime }: FileAttributes,
-  ): Promise<string> {
-    const path = `${this.connection.drivePath(drive)}/uploads?${queryOf(name, mtime)}`;
-    const request = { method: "POST", path, headers: { "Content-Type": type } };
+  async startUpload(drive: string, name: string, { type, mtime }: WriteOptions): Promise<string> {
+    const headers = { "Content-Type": type };
+    const query = queryOf(name, mtime);
+    const request = { method: "POST", path: [drive, "uploads"], query, headers };
     return (await this.connection.requestJson<{ upload_id: string }>(request)).upload_id;
   }
 
   /** Lists the stored parts of an upload; `undefined` if the upload is not open. */
   async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
-    try {
-      const request = { method: "GET", path: this.#uploadPath(drive, name, id) };
-      return (await this.connection.requestJson<{ parts: PartSize[] }>(request)).parts;
-    } catch (error) {
-      if (error instanceof Refused && error.status === 404) return undefined;
-      throw error;
-    }
+    const request = { method: "GET", path: [drive, "uploads", id], query: { name } };
+    const found = this.connection.requestJson<{ parts: PartSize[] }>(request);
+    return (await unlessMissing(found))?.parts;
   }
 
+  /** Sends a part of an upload. @param sha256 Of the bytes, in base64. */
   async putPart(
     drive: string,
     name: string,
     id: string,
-    { number, bytes, sha256 }: Part,
+    { number, bytes, sha256 }: { number: number; bytes: Uint8Array; sha256: string },
   ): Promise<void> {
-    const path = `${this.#uploadPath(drive, name, id, "/parts")}&part=${number}`;
-    // No content type: it was sent with the start of the upload.
-    const headers = { "Content-Digest": `sha-256=:${sha256}:` };
-    const timeout = SENT_ANSWER_TIME;
-    await this.connection.requestEmpty({ method: "POST", path, headers, body: bytes, timeout });
+    await this.connection.requestEmpty({
+      method: "POST",
+      path: [drive, "uploads", id, "parts"],
+      query: { name, part: `${number}` },
+      // No content type: it was sent with the start of the upload.
+      headers: { "Content-Digest": `sha-256=:${sha256}:` },
+      bytes,
+      timeout: SENT_ANSWER_TIME,
+    });
   }
 
   /** Publishes an upload. @throws {FileExists} with `isNew`, if the file exists. */
-  async complete(
-    drive: string,
-    name: string,
-    id: string,
-    { isNew }: { isNew: boolean },
-  ): Promise<void> {
+  async complete(drive: string, name: string, id: string, isNew: boolean): Promise<void> {
+    const request = { method: "PATCH", path: [drive, "uploads", id], query: { name } };
     const headers: Record<string, string> = isNew ? { "If-None-Match": "*" } : {};
     try {
-      const path = this.#uploadPath(drive, name, id);
-      await this.connection.requestEmpty({
-        method: "PATCH",
-        path,
-        headers,
-        timeout: SENT_ANSWER_TIME,
-      });
+      await this.connection.requestEmpty({ ...request, headers, timeout: SENT_ANSWER_TIME });
     } catch (error) {
       throw error instanceof Refused && error.status === 412 ? new FileExists() : error;
     }
@@ -262,40 +261,29 @@ export class RemoteDrives {
 
   /** Deletes an open upload; does nothing if it is not open. */
   async abort(drive: string, name: string, id: string): Promise<void> {
-    try {
-      await this.connection.requestEmpty({
-        method: "DELETE",
-        path: this.#uploadPath(drive, name, id),
-      });
-    } catch (error) {
-      if (!(error instanceof Refused && error.status === 404)) throw error;
-    }
+    const request = { method: "DELETE", path: [drive, "uploads", id], query: { name } };
+    await unlessMissing(this.connection.requestEmpty(request));
   }
 
-  /** Deletes files, and returns the names of those that the server could not delete. */
+  /**
+   * Deletes files, and stops keeping folders, whose names end with a slash.
+   *
+   * @returns The names of files that the server could not delete.
+   */
   async remove(drive: string, names: readonly string[]): Promise<string[]> {
     const failed: string[] = [];
-    for (let from = 0; from < names.length; from += MAX_DELETE_NAMES) {
-      const body = JSON.stringify({ names: names.slice(from, from + MAX_DELETE_NAMES) });
-      const path = `${this.connection.drivePath(drive)}/files`;
+    const files = names.filter((name) => !name.endsWith("/"));
+    for (let from = 0; from < files.length; from += MAX_DELETE_NAMES) {
+      const json = { names: files.slice(from, from + MAX_DELETE_NAMES) };
+      const request = { method: "DELETE", path: [drive, "files"], json, timeout: SENT_ANSWER_TIME };
       const answer = await this.connection.requestJson<
         { failed: string[] | Record<string, string> }
-      >(
-        { method: "DELETE", path, body, timeout: SENT_ANSWER_TIME },
-      );
+      >(request);
       // A server with --failed-reasons answers an object of reasons by name.
       failed.push(...(Array.isArray(answer.failed) ? answer.failed : Object.keys(answer.failed)));
     }
+    for (const name of names) if (name.endsWith("/")) await this.deleteFolder(drive, name);
     return failed;
-  }
-
-  #downloadPath(drive: string, name: string): string {
-    return `${this.connection.drivePath(drive)}/files/download?${new URLSearchParams({ name })}`;
-  }
-
-  #uploadPath(drive: string, name: string, id: string, more = ""): string {
-    const path = `${this.connection.drivePath(drive)}/uploads/${encodeURIComponent(id)}`;
-    return `${path}${more}?${new URLSearchParams({ name })}`;
   }
 
   /** Reads a response body. @throws {TemporaryFailure} if it breaks off or stalls. */
@@ -326,12 +314,12 @@ async function nextChunk<T>(next: Promise<T>, origin: string): Promise<T> {
 }
 
 /** Returns the query of a call that makes a file. A time that the server does not accept is left out. */
-function queryOf(name: string, mtime: number | undefined): URLSearchParams {
+function queryOf(name: string, mtime: number | undefined): Record<string, string> {
   const time = mtime === undefined ? undefined : utcTime(mtime);
-  return new URLSearchParams({ name, ...(time === undefined ? {} : { mtime: time }) });
+  return { name, ...(time === undefined ? {} : { mtime: time }) };
 }
 
-function rangeOf({ size }: FileInfo, from: number, end: number): Record<string, string> {
+function rangeOf(size: number, from: number, end: number): Record<string, string> {
   if (end < size) return { Range: `bytes=${from}-${end - 1}` };
   return from === 0 ? {} : { Range: `bytes=${from}-` };
 }

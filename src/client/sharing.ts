@@ -1,4 +1,4 @@
-import { Refused, TemporaryFailure } from "./errors.ts";
+import { TemporaryFailure, unlessMissing } from "./errors.ts";
 import type { Connection } from "./connection.ts";
 
 /** A link. It has either a name or a prefix. */
@@ -47,29 +47,25 @@ export interface OpenUpload {
 
 /** What a project shares, its trash and its open uploads. */
 export class RemoteSharing {
-  constructor(
-    private readonly connection: Connection,
-  ) {}
+  constructor(private readonly connection: Connection) {}
 
   /** Creates a link. Its address is in the answer; a repeated request may leave a second link behind, which opens the same. */
-  async createLink(drive: string, link: NewLink): Promise<Link> {
-    return await this.#send("POST", drive, "/links", link);
+  async createLink(drive: string, json: NewLink): Promise<Link> {
+    return await this.connection.requestJson({ method: "POST", path: [drive, "links"], json });
   }
 
   listLinks(drive: string): AsyncIterable<Link> {
-    return this.connection.items({ path: `${this.connection.drivePath(drive)}/links` }, "links");
+    return this.connection.items({ path: [drive, "links"] }, "links");
   }
 
   /** Revokes a link, and reports whether the drive had it. */
   async revokeLink(drive: string, id: string): Promise<boolean> {
-    return await this.#delete(drive, `/links/${encodeURIComponent(id)}`);
+    return await this.#delete([drive, "links", id]);
   }
 
   /** Lists the trash, the newest first. */
   listTrash(drive: string, prefix: string): AsyncIterable<TrashItem> {
-    return this.connection.items({ path: `${this.connection.drivePath(drive)}/trash` }, "items", {
-      prefix,
-    });
+    return this.connection.items({ path: [drive, "trash"], query: { prefix } }, "items");
   }
 
   /** Restores items, and returns why some were not. */
@@ -78,26 +74,23 @@ export class RemoteSharing {
     ids: readonly string[],
     overwrite: boolean,
   ): Promise<{ restored: string[]; failed: { id: string; error: string }[] }> {
-    return await this.#send("POST", drive, "/trash/restore", { ids, overwrite });
+    const path = [drive, "trash", "restore"];
+    return await this.connection.requestJson({ method: "POST", path, json: { ids, overwrite } });
   }
 
   /** Deletes all items of a drive for good, and returns their number. */
   async emptyTrash(drive: string): Promise<number> {
-    return (await this.#send<{ deleted: number }>("DELETE", drive, "/trash", { all: true }))
-      .deleted;
+    const request = { method: "DELETE", path: [drive, "trash"], json: { all: true } };
+    return (await this.connection.requestJson<{ deleted: number }>(request)).deleted;
   }
 
   listUploads(drive: string): AsyncIterable<OpenUpload> {
-    return this.connection.items(
-      { path: `${this.connection.drivePath(drive)}/uploads` },
-      "uploads",
-    );
+    return this.connection.items({ path: [drive, "uploads"] }, "uploads");
   }
 
   /** Aborts an upload, and reports whether it was open. */
   async abortUpload(drive: string, { upload_id, name }: OpenUpload): Promise<boolean> {
-    const query = new URLSearchParams({ name });
-    return await this.#delete(drive, `/uploads/${encodeURIComponent(upload_id)}?${query}`);
+    return await this.#delete([drive, "uploads", upload_id], { name });
   }
 
   /**
@@ -107,13 +100,10 @@ export class RemoteSharing {
    */
   async *archive(
     drive: string,
-    selection: { names: readonly string[]; prefixes: readonly string[] },
+    json: { names: readonly string[]; prefixes: readonly string[] },
   ): AsyncIterable<Uint8Array> {
-    const answer = await this.connection.request({
-      method: "POST",
-      path: `${this.connection.drivePath(drive)}/archive`,
-      ...jsonBody(selection),
-    });
+    const path = [drive, "archive"];
+    const answer = await this.connection.request({ method: "POST", path, json });
     try {
       yield* answer.body ?? [];
     } catch (error) {
@@ -122,27 +112,9 @@ export class RemoteSharing {
     }
   }
 
-  async #send<T>(method: string, drive: string, path: string, body: unknown): Promise<T> {
-    const request = {
-      method,
-      path: `${this.connection.drivePath(drive)}${path}`,
-      ...jsonBody(body),
-    };
-    return await this.connection.requestJson<T>(request);
+  async #delete(path: readonly string[], query: Record<string, string> = {}): Promise<boolean> {
+    const answer = await unlessMissing(this.connection.request({ method: "DELETE", path, query }));
+    await answer?.body?.cancel();
+    return answer !== undefined;
   }
-
-  async #delete(drive: string, path: string): Promise<boolean> {
-    try {
-      const request = { method: "DELETE", path: `${this.connection.drivePath(drive)}${path}` };
-      await this.connection.requestEmpty(request);
-      return true;
-    } catch (error) {
-      if (error instanceof Refused && error.status === 404) return false;
-      throw error;
-    }
-  }
-}
-
-function jsonBody(body: unknown): { body: string; headers: Record<string, string> } {
-  return { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
 }

@@ -188,7 +188,7 @@ class MultipartUpload {
   /** Returns the interrupted upload if the server still has it, else a new one. */
   async #open(): Promise<UploadState> {
     const { drives, drive, name } = this.target;
-    const { states, type, mtime } = this.options;
+    const { states, type } = this.options;
     const { stamp, identity } = this.source;
     const key = stateKey(this.target, this.source, type);
     const state = identity === undefined ? undefined : await states.find(key, stamp);
@@ -198,7 +198,7 @@ class MultipartUpload {
       return state;
     }
     await this.#requireRoom();
-    const id = await drives.startUpload(drive, name, { type, mtime });
+    const id = await drives.startUpload(drive, name, this.options);
     return identity === undefined ? forgottenState(id) : await states.begin(key, stamp, id);
   }
 
@@ -260,7 +260,7 @@ class MultipartUpload {
   async #complete(state: UploadState): Promise<void> {
     const { drives, drive, name } = this.target;
     const { isNew, remembersVersion = false } = this.options;
-    await drives.complete(drive, name, state.id, { isNew });
+    await drives.complete(drive, name, state.id, isNew);
     const stored = await drives.stat(drive, name);
     await state.finish(remembersVersion ? stored?.etag : undefined);
     if (stored?.size !== this.#size) {

@@ -1,31 +1,33 @@
 import type { NameFilter } from "../../rules/transfer/globs.ts";
-import { requireApart } from "./remote_changes.ts";
-import { remoteTree } from "./remote_tree.ts";
+import { ClientError } from "../errors.ts";
+import { relocate } from "./relocation.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
+import { type RemoteFolder, remoteTree, removeIn } from "./remote_tree.ts";
 import type { SyncSides } from "./sync.ts";
 import type { FileEntry, TreeEntry } from "./tree.ts";
-import type { RemoteFolder, SyncServer } from "./upload_sides.ts";
 
 /** Makes a folder of a drive like another folder of the project. The server copies the files; no bytes are sent. */
 export class CopySides implements SyncSides {
-  readonly place: RemoteFolder;
-
-  /** @throws {ClientError} if one of the folders is in the other one. */
+  /** @throws {ClientError} if one of the folders is in the other one: copying would have no end. */
   constructor(
     private readonly from: RemoteFolder,
-    to: RemoteFolder,
-    private readonly server: SyncServer,
+    readonly place: RemoteFolder,
+    private readonly drives: RemoteDrives,
     private readonly filter: NameFilter,
   ) {
-    requireApart(from, to);
-    this.place = to;
+    const isInside = place.prefix.startsWith(from.prefix) || from.prefix.startsWith(place.prefix);
+    if (from.drive !== place.drive || !isInside) return;
+    throw new ClientError(
+      `${from.drive}:${from.prefix} and ${place.drive}:${place.prefix} are in each other: choose folders apart`,
+    );
   }
 
   source(): AsyncIterable<TreeEntry> {
-    return remoteTree(this.server.drives, this.from, { filter: this.filter });
+    return remoteTree(this.drives, this.from, { filter: this.filter });
   }
 
   target(): AsyncIterable<TreeEntry> {
-    return remoteTree(this.server.drives, this.place, { filter: this.filter });
+    return remoteTree(this.drives, this.place, { filter: this.filter });
   }
 
   /**
@@ -41,10 +43,9 @@ export class CopySides implements SyncSides {
   }
 
   async hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined> {
-    const { drives } = this.server;
     const [one, other] = await Promise.all([
-      drives.stat(this.from.drive, this.from.prefix + source.name),
-      drives.stat(this.place.drive, this.place.prefix + target.name),
+      this.drives.stat(this.from.drive, this.from.prefix + source.name),
+      this.drives.stat(this.place.drive, this.place.prefix + target.name),
     ]);
     if (one?.sha256 === undefined || other?.sha256 === undefined) return undefined;
     return one.sha256 === other.sha256;
@@ -54,14 +55,14 @@ export class CopySides implements SyncSides {
     const { drive, prefix } = this.from;
     const relocation = { kind: "copy", drive, toDrive: this.place.drive, overwrite: true } as const;
     const pair = { from: prefix + name, to: this.place.prefix + name };
-    return await this.server.changes.relocate(relocation, pair) ? size : undefined;
+    return await relocate(this.drives, relocation, pair) ? size : undefined;
   }
 
   async makeFolder(name: string): Promise<void> {
-    await this.server.drives.createFolder(this.place.drive, this.place.prefix + name);
+    await this.drives.createFolder(this.place.drive, this.place.prefix + name);
   }
 
   async remove(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return await this.server.changes.remove(this.server.drives, this.place, names);
+    return await removeIn(this.drives, this.place, names);
   }
 }

@@ -14,11 +14,11 @@ import {
   readFile,
   removeIfExists,
 } from "../local_files.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
 import { localTree } from "./local_tree.ts";
-import { remoteTree } from "./remote_tree.ts";
+import { type RemoteFolder, remoteTree } from "./remote_tree.ts";
 import { Blocked, type SyncSides } from "./sync.ts";
 import type { FileEntry, TreeEntry } from "./tree.ts";
-import type { RemoteFolder, SyncServer } from "./upload_sides.ts";
 
 export interface DownloadSidesOptions {
   filter: NameFilter;
@@ -34,7 +34,7 @@ export class DownloadSides implements SyncSides {
   private constructor(
     readonly place: RemoteFolder,
     private readonly folder: string,
-    private readonly server: SyncServer,
+    private readonly drives: RemoteDrives,
     private readonly options: DownloadSidesOptions,
     /** `undefined` while there is no folder, in a dry run. */
     private readonly tree: PlainTree | undefined,
@@ -44,13 +44,13 @@ export class DownloadSides implements SyncSides {
   static async open(
     place: RemoteFolder,
     folder: string,
-    server: SyncServer,
+    drives: RemoteDrives,
     options: DownloadSidesOptions,
   ): Promise<DownloadSides> {
     try {
       const isThere = options.creates || await kindOf(folder) !== undefined;
       const tree = isThere ? await PlainTree.open(folder) : undefined;
-      return new DownloadSides(place, folder, server, options, tree);
+      return new DownloadSides(place, folder, drives, options, tree);
     } catch (error) {
       throw fileError("use the folder", folder, error);
     }
@@ -58,7 +58,7 @@ export class DownloadSides implements SyncSides {
 
   source(): AsyncIterable<TreeEntry> {
     const { filter, system } = this.options;
-    return remoteTree(this.server.drives, this.place, {
+    return remoteTree(this.drives, this.place, {
       filter,
       problemOf: (name) => localNameProblem(name, system),
     });
@@ -77,7 +77,7 @@ export class DownloadSides implements SyncSides {
 
   async hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined> {
     const { drive, prefix } = this.place;
-    const { sha256, size } = await this.server.drives.stat(drive, prefix + source.name) ?? {};
+    const { sha256, size } = await this.drives.stat(drive, prefix + source.name) ?? {};
     if (sha256 === undefined || size !== target.size) return undefined;
     return await sha256OfStream(readFile(this.#pathOf(target.name))) === sha256;
   }
@@ -99,7 +99,7 @@ export class DownloadSides implements SyncSides {
     const path = await this.#makeParent(source.name);
     await this.#requireFree(path, target !== undefined);
     if (source.file === undefined) throw new TypeError("Files of a drive have a version");
-    const from = { drives: this.server.drives, drive: this.place.drive, file: source.file };
+    const from = { drives: this.drives, drive: this.place.drive, file: source.file };
     return await withVersion(from, onBytes, async (file, onBytes) => {
       await download({ ...from, file }, path, { onBytes });
       return file.size;

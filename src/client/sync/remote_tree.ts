@@ -4,20 +4,22 @@ import { copyTime, type FileInfo } from "../drives.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import type { TreeEntry } from "./tree.ts";
 
+/** A folder of a drive: its name ends with a slash, or is empty for the whole drive. */
+export interface RemoteFolder {
+  drive: string;
+  prefix: string;
+}
+
 export interface RemoteTreeOptions {
   filter: NameFilter;
   /** Returns why a name cannot exist on the other side; `undefined` if it can. */
   problemOf?: (name: string) => string | undefined;
 }
 
-/**
- * Lists the files below a folder of a drive and the folders that it keeps, in the order of the UTF-8 bytes of their names.
- *
- * @param prefix The folder, which ends with a slash; empty for the whole drive.
- */
+/** Lists the files below a folder of a drive and the folders that it keeps, in the order of the UTF-8 bytes of their names. */
 export async function* remoteTree(
   drives: RemoteDrives,
-  { drive, prefix }: { drive: string; prefix: string },
+  { drive, prefix }: RemoteFolder,
   { filter, problemOf = () => undefined }: RemoteTreeOptions,
 ): AsyncGenerator<TreeEntry> {
   const entries = inOrder(drives.listFiles(drive, prefix), drives.listFolders(drive, prefix));
@@ -56,4 +58,15 @@ async function* inOrder(
   } finally {
     await iterator.return?.();
   }
+}
+
+/** Deletes files below a folder of a drive, and stops keeping folders. Returns why some could not be deleted. */
+export async function removeIn(
+  drives: RemoteDrives,
+  { drive, prefix }: RemoteFolder,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const failed = await drives.remove(drive, names.map((name) => prefix + name));
+  const reason = "The server could not delete it";
+  return new Map(failed.map((name) => [name.slice(prefix.length), reason]));
 }

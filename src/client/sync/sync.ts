@@ -1,5 +1,5 @@
 import { ClientError, isFatal } from "../errors.ts";
-import { batchesOf } from "./remote_changes.ts";
+import { batchesOf } from "./relocation.ts";
 import { counting, forEachConcurrent, type OnBytes, type TransferReport } from "../transfers.ts";
 import { NameSpool } from "./name_spool.ts";
 import { compareTrees, type FileEntry, type Step, type Tree } from "./tree.ts";

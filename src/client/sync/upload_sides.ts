@@ -11,26 +11,13 @@ import {
 import { sha256OfStream } from "../drives.ts";
 import { ClientError } from "../errors.ts";
 import { fileSource, isNotFound, isSameTime, kindOf, readFile } from "../local_files.ts";
-import type { RemoteChanges } from "./remote_changes.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import { upload } from "../upload.ts";
 import type { UploadStates } from "../upload_states.ts";
 import { localTree } from "./local_tree.ts";
-import { remoteTree } from "./remote_tree.ts";
+import { type RemoteFolder, remoteTree, removeIn } from "./remote_tree.ts";
 import type { SyncSides } from "./sync.ts";
 import type { FileEntry, TreeEntry } from "./tree.ts";
-
-/** A folder of a drive: its name ends with a slash, or is empty for the whole drive. */
-export interface RemoteFolder {
-  drive: string;
-  prefix: string;
-}
-
-/** A server, and how its drives are changed. */
-export interface SyncServer {
-  drives: RemoteDrives;
-  changes: RemoteChanges;
-}
 
 export interface UploadSidesOptions {
   /** Files and parts in memory at once. */
@@ -46,7 +33,7 @@ export class UploadSides implements SyncSides {
   private constructor(
     private readonly root: string,
     readonly place: RemoteFolder,
-    private readonly server: SyncServer,
+    private readonly drives: RemoteDrives,
     private readonly options: UploadSidesOptions,
   ) {
     this.#slots = new Semaphore(options.concurrency);
@@ -56,10 +43,10 @@ export class UploadSides implements SyncSides {
   static async open(
     folder: string,
     place: RemoteFolder,
-    server: SyncServer,
+    drives: RemoteDrives,
     options: UploadSidesOptions,
   ): Promise<UploadSides> {
-    return new UploadSides(await realFolder(folder), place, server, options);
+    return new UploadSides(await realFolder(folder), place, drives, options);
   }
 
   async *source(): AsyncGenerator<TreeEntry> {
@@ -72,7 +59,7 @@ export class UploadSides implements SyncSides {
   }
 
   target(): AsyncIterable<TreeEntry> {
-    return remoteTree(this.server.drives, this.place, this.options);
+    return remoteTree(this.drives, this.place, this.options);
   }
 
   hasSameTime(source: FileEntry, target: FileEntry): boolean {
@@ -82,7 +69,7 @@ export class UploadSides implements SyncSides {
 
   async hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined> {
     const { drive, prefix } = this.place;
-    const { sha256 } = await this.server.drives.stat(drive, prefix + target.name) ?? {};
+    const { sha256 } = await this.drives.stat(drive, prefix + target.name) ?? {};
     if (sha256 === undefined) return undefined;
     return await sha256OfStream(readFile(join(this.root, source.name))) === sha256;
   }
@@ -97,13 +84,12 @@ export class UploadSides implements SyncSides {
     const name = prefix + own;
     try {
       const source = await fileSource(path, { follows: false });
-      const options = { type: contentTypeOf(name), mtime: source.modified, isNew: false };
-      const target = { drives: this.server.drives, drive, name };
-      const { states } = this.options;
-      const sent = await upload(target, source, {
-        ...options,
+      const sent = await upload({ drives: this.drives, drive, name }, source, {
+        type: contentTypeOf(name),
+        mtime: source.modified,
+        isNew: false,
         slots: this.#slots,
-        states,
+        states: this.options.states,
         onBytes,
       });
       return sent.size;
@@ -115,7 +101,7 @@ export class UploadSides implements SyncSides {
   }
 
   async makeFolder(name: string): Promise<void> {
-    await this.server.drives.createFolder(this.place.drive, this.place.prefix + name);
+    await this.drives.createFolder(this.place.drive, this.place.prefix + name);
   }
 
   async remove(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -125,7 +111,7 @@ export class UploadSides implements SyncSides {
       if (await kindOf(join(this.root, name)) !== undefined) fresh.add(name);
     }
     const extra = names.filter((name) => !fresh.has(name));
-    const failed = await this.server.changes.remove(this.server.drives, this.place, extra);
+    const failed = await removeIn(this.drives, this.place, extra);
     for (const name of fresh) failed.set(name, "it was created meanwhile");
     return failed;
   }

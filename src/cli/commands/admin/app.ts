@@ -1,4 +1,5 @@
-import type { Administration, App, AppKey } from "../../../client/administration.ts";
+import type { AppJson, AppKeyJson } from "../../../api/admin/json.ts";
+import type { Administration } from "../../../client/administration.ts";
 import { upstreamProblem } from "../../../rules/hosts.ts";
 import { appNameProblem, descriptionProblem, keyNameProblem } from "../../../rules/names.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
@@ -9,13 +10,18 @@ import type { AdminCall } from "./admin_call.ts";
 /** The value that removes a setting. */
 const NONE = "none";
 
+/** Returns the path of an application, or of something in it. */
+function pathOf(project: string, app: string, ...more: string[]): string[] {
+  return ["projects", project, "apps", app, ...more];
+}
+
 export async function createApp(call: AdminCall): Promise<void> {
   const { project } = call;
   call.validate("NAME", appNameProblem);
   call.validate("upstream", upstreamProblem);
   const enabled = call.has("protect");
   const app = await call.administer((on) =>
-    on.createApp(project, {
+    on.create<AppJson>(["projects", project, "apps"], {
       name: call.required("NAME"),
       upstream: call.required("upstream"),
       host: call.get("host")?.toLowerCase(),
@@ -31,7 +37,9 @@ export async function createApp(call: AdminCall): Promise<void> {
 
 export async function listApps(call: AdminCall): Promise<void> {
   const { project } = call;
-  const apps = await call.administer((on) => on.listApps(project));
+  const { apps } = await call.administer((on) =>
+    on.get<{ apps: AppJson[] }>(["projects", project, "apps"])
+  );
   const rows = apps.map(({ name, access, upstream, host, created }) => {
     return [name, access.enabled ? "on" : "off", upstream, host, created];
   });
@@ -41,7 +49,9 @@ export async function listApps(call: AdminCall): Promise<void> {
 
 export async function showApp(call: AdminCall): Promise<void> {
   const { project } = call;
-  const app = await call.administer((on) => on.showApp(project, call.required("NAME")));
+  const app = await call.administer((on) =>
+    on.get<AppJson>(pathOf(project, call.required("NAME")))
+  );
   call.print(app, linesOf(app));
 }
 
@@ -56,11 +66,13 @@ export async function changeApp(call: AdminCall): Promise<void> {
     ...(upstream === undefined ? {} : { upstream: upstream === NONE ? null : upstream }),
     ...(host === undefined ? {} : { host: host === NONE ? null : host.toLowerCase() }),
   };
-  const app = await call.administer((on) => on.changeApp(project, call.required("NAME"), changes));
+  const app = await call.administer((on) =>
+    on.set<AppJson>("PATCH", pathOf(project, call.required("NAME")), changes)
+  );
   call.print(app, linesOf(app));
 }
 
-function linesOf({ name, upstream, host, access, created }: App): string[] {
+function linesOf({ name, upstream, host, access, created }: AppJson): string[] {
   return [
     `Name:            ${name}`,
     `Upstream:        ${upstream ?? NONE}`,
@@ -74,9 +86,9 @@ export async function deleteApp(call: AdminCall): Promise<void> {
   const { project } = call;
   const name = call.required("NAME");
   await call.administer(async (on) => {
-    const keys = plural((await on.listAppKeys(project, name)).length, "API key");
+    const keys = plural((await keysOf(on, project, name)).length, "API key");
     call.confirm(`Delete the application ${name} of the project ${project} with its ${keys}?`);
-    await on.deleteApp(project, name);
+    await on.delete(...pathOf(project, name));
   });
   call.print({ name }, [
     `The application ${name} is deleted. Running servers follow within 5 seconds.`,
@@ -94,7 +106,7 @@ export async function openApp(call: AdminCall): Promise<void> {
 async function switchAccess(call: AdminCall, enabled: boolean): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  await call.administer((on) => on.switchAccess(project, app, enabled));
+  await call.administer((on) => on.set("PUT", pathOf(project, app, "access"), { enabled }));
   const effect = enabled
     ? "is on: requests need a key or the owner's session"
     : "is off: every request is allowed. Its keys are kept";
@@ -123,11 +135,11 @@ export async function createAppKey(call: AdminCall): Promise<void> {
   ]);
 }
 
-type CreatedKey = AppKey & { api_key: string };
+type CreatedKey = AppKeyJson & { api_key: string };
 
 async function createKey(call: AdminCall, on: Administration): Promise<CreatedKey> {
   const key = { name: call.required("name"), description: call.get("desc") };
-  return await on.createAppKey(call.project, call.required("APP"), key);
+  return await on.create(pathOf(call.project, call.required("APP"), "keys"), key);
 }
 
 /** Creates a key in a new file. The file is created first, so that no key exists without it. */
@@ -137,7 +149,7 @@ async function createKeyFile(
   on: Administration,
 ): Promise<CreatedKey> {
   const app = call.required("APP");
-  await on.showApp(call.project, app);
+  await on.get(pathOf(call.project, app));
   using file = await SecretFile.create(path);
   let made: CreatedKey | undefined;
   try {
@@ -145,7 +157,7 @@ async function createKeyFile(
     await file.write(made.api_key);
     return made;
   } catch (error) {
-    if (made !== undefined) await on.revokeAppKey(call.project, app, made.name);
+    if (made !== undefined) await on.delete(...pathOf(call.project, app, "keys", made.name));
     await file.discard();
     throw error;
   }
@@ -156,7 +168,7 @@ export async function revokeAppKey(call: AdminCall): Promise<void> {
   const app = call.required("APP");
   const name = call.required("name");
   await call.administer(async (on) => {
-    const key = (await on.listAppKeys(project, app)).find((key) => key.name === name);
+    const key = (await keysOf(on, project, app)).find((key) => key.name === name);
     if (key === undefined) {
       // The name is not repeated: it may be the key itself by mistake.
       throw new CommandError(
@@ -164,7 +176,7 @@ export async function revokeAppKey(call: AdminCall): Promise<void> {
       );
     }
     call.confirm(`Delete the API key "${name}" (${key.prefix}) of the application ${app}?`);
-    await on.revokeAppKey(project, app, name);
+    await on.delete(...pathOf(project, app, "keys", name));
   });
   call.print({ name }, [
     `The API key "${name}" is deleted. Running servers follow within 5 seconds.`,
@@ -174,8 +186,12 @@ export async function revokeAppKey(call: AdminCall): Promise<void> {
 export async function listAppKeys(call: AdminCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  const keys = await call.administer((on) => on.listAppKeys(project, app));
+  const keys = await call.administer((on) => keysOf(on, project, app));
   const rows = keys.map((key) => [key.name, key.prefix, key.created, key.description]);
   const headings = ["NAME", "PREFIX", "CREATED", "DESCRIPTION"];
   call.printTable({ keys }, headings, rows, `The application ${app} has no keys.`);
+}
+
+async function keysOf(on: Administration, project: string, app: string): Promise<AppKeyJson[]> {
+  return (await on.get<{ keys: AppKeyJson[] }>(pathOf(project, app, "keys"))).keys;
 }

@@ -1,4 +1,5 @@
-import type { NewS3Key, ProjectKeyInfo } from "../../../client/administration.ts";
+import type { ProjectKeyJson } from "../../../api/admin/json.ts";
+import type { Administration } from "../../../client/administration.ts";
 import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
 import { PERMISSIONS } from "../../../rules/rights.ts";
 import { KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
@@ -10,8 +11,9 @@ import type { AdminCall } from "./admin_call.ts";
 export async function createKey(call: AdminCall): Promise<void> {
   const { project } = call;
   const { prefix, ...wanted } = newKeyOptions(call, "name-prefix");
+  const path = ["projects", project, "keys"];
   const made = await call.administer((on) =>
-    on.createKey(project, { ...wanted, name_prefix: prefix })
+    on.create<ProjectKeyJson & { project_key: string }>(path, { ...wanted, name_prefix: prefix })
   );
   call.print(made, [
     `Project key:  ${made.project_key}`,
@@ -22,7 +24,7 @@ export async function createKey(call: AdminCall): Promise<void> {
 
 export async function listKeys(call: AdminCall): Promise<void> {
   const { project } = call;
-  const keys = await call.administer((on) => on.listKeys(project));
+  const keys = await call.administer((on) => keysOf(on, project));
   const rows = keys.map((key) => [
     key.prefix,
     key.name,
@@ -42,7 +44,7 @@ export async function revokeKey(call: AdminCall): Promise<void> {
   );
   const prefix = call.required("PREFIX");
   await call.administer(async (on) => {
-    const keys = await on.listKeys(project);
+    const keys = await keysOf(on, project);
     const key = keys.find((key) => key.prefix === prefix);
     if (key === undefined) {
       throw new CommandError(
@@ -52,11 +54,15 @@ export async function revokeKey(call: AdminCall): Promise<void> {
     const name = key.name === null ? "" : ` ("${key.name}")`;
     const others = keys.length === 1 ? ", which has no other key" : "";
     call.confirm(`Revoke the key ${prefix}${name} of the project ${project}${others}?`);
-    await on.revokeKey(project, prefix);
+    await on.delete("projects", project, "keys", prefix);
   });
   call.print({ prefix }, [
     `The key ${prefix} is revoked. Running servers refuse it within 5 seconds.`,
   ]);
+}
+
+async function keysOf(on: Administration, project: string): Promise<ProjectKeyJson[]> {
+  return (await on.get<{ keys: ProjectKeyJson[] }>(["projects", project, "keys"])).keys;
 }
 
 /** What a prefix must be, as the end of a sentence. */
@@ -68,7 +74,7 @@ export const LIMIT_HEADINGS = ["PERMISSIONS", "DRIVES", "NAMES BELOW", "EXPIRES"
 /** Returns the cells of a key in these columns. */
 export function limitCells(
   { permissions, drives, name_prefix, expires, last_used }: Omit<
-    ProjectKeyInfo,
+    ProjectKeyJson,
     "prefix" | "name" | "created"
   >,
 ): (string | null)[] {
@@ -81,8 +87,18 @@ export function limitCells(
   ];
 }
 
+/** What a new key is to be, as the API has it for S3 keys. */
+interface NewKey {
+  name: string | undefined;
+  permissions: readonly string[] | undefined;
+  drives: readonly string[] | undefined;
+  prefix: string | undefined;
+  /** Seconds. */
+  expires_in: number | undefined;
+}
+
 /** Parses the options that describe a new key. @param prefixOption Its names begin with this option. @throws {UsageError} */
-export function newKeyOptions(call: AdminCall, prefixOption: string): NewS3Key {
+export function newKeyOptions(call: AdminCall, prefixOption: string): NewKey {
   call.validate("name", keyNameProblem);
   call.validate(prefixOption, namePrefixProblem);
   return {

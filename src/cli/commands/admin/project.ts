@@ -1,10 +1,14 @@
-import type { ProjectDetails } from "../../../client/administration.ts";
+import type { DriveJson, ProjectJson, ProjectUsageJson } from "../../../api/admin/json.ts";
+import type { Administration } from "../../../client/administration.ts";
 import { keyNameProblem, MAX_LIST } from "../../../rules/names.ts";
 import { formatBytes, parseByteSize } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural, quoteWord } from "../../terminal/text.ts";
 import { projectIdProblem, sizeCell } from "../command_call.ts";
 import type { AdminCall } from "./admin_call.ts";
+
+/** A project and its first drives, 1000 at most. */
+type ProjectDetails = ProjectUsageJson & { drives: DriveJson[] };
 
 /** The value that removes a setting. */
 const NONE = "none";
@@ -21,7 +25,9 @@ export async function createProject(call: AdminCall): Promise<void> {
   call.validate("max-files", countProblem);
   const limits = { max_bytes: sizeIn(call), max_files: countIn(call) };
   const wanted = { project_id: call.get("id"), name: call.get("NAME"), ...limits };
-  const made = await call.administer((on) => on.createProject(wanted));
+  const made = await call.administer((on) =>
+    on.create<ProjectJson & { project_key: string }>(["projects"], wanted)
+  );
   call.print(made, [
     `Project id:   ${made.project_id}`,
     `Project key:  ${made.project_key}`,
@@ -31,7 +37,9 @@ export async function createProject(call: AdminCall): Promise<void> {
 }
 
 export async function listProjects(call: AdminCall): Promise<void> {
-  const projects = await call.administer((on) => on.listProjects());
+  const { projects } = await call.administer((on) =>
+    on.get<{ projects: ProjectUsageJson[] }>(["projects"])
+  );
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
     const limit = max_bytes === null ? null : sizeCell(max_bytes);
     return [project_id, name, files, sizeCell(bytes), limit, created];
@@ -42,7 +50,7 @@ export async function listProjects(call: AdminCall): Promise<void> {
 
 export async function showProject(call: AdminCall): Promise<void> {
   call.validate("ID", projectIdProblem);
-  const details = await call.administer((on) => on.showProject(call.required("ID")));
+  const details = await call.administer((on) => detailsOf(on, call.required("ID")));
   const { name, created, drives } = details;
   const isCut = drives.length === MAX_LIST;
   call.print(details, [
@@ -75,13 +83,27 @@ export async function changeProject(call: AdminCall): Promise<void> {
     host_suffix: suffix === NONE ? null : suffix?.toLowerCase(),
     trash_days: days === undefined ? undefined : Number(days),
   };
-  const details = await call.administer((on) => on.changeProject(call.required("ID"), changes));
+  const details = await call.administer(async (on) => {
+    const path = ["projects", call.required("ID")];
+    return withoutDisk(await on.set<ProjectDetails>("PATCH", path, changes));
+  });
   call.print(details, [
     ...linesOf(details),
     ...(days === undefined
       ? []
       : [`Its trash ${details.trash_days === 0 ? "is " : ""}${trashOf(details)}.`]),
   ]);
+}
+
+async function detailsOf(on: Administration, project: string): Promise<ProjectDetails> {
+  return withoutDisk(await on.get<ProjectDetails>(["projects", project]));
+}
+
+/** The disk is that of all projects. */
+function withoutDisk(
+  { disk: _disk, ...details }: ProjectDetails & { disk?: unknown },
+): ProjectDetails {
+  return details;
 }
 
 /** Whether deleted files are kept, and for how long. */
@@ -114,11 +136,11 @@ export async function deleteProject(call: AdminCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const project = call.required("ID");
   await call.administer(async (on) => {
-    const { drives, files } = await on.showProject(project);
+    const { drives, files } = await detailsOf(on, project);
     const more = drives.length === MAX_LIST ? "at least " : "";
     const content = `${more}${plural(drives.length, "drive")}, ${plural(files, "file")}`;
     call.confirm(`Delete the project ${project} with its ${content}?`);
-    await on.deleteProject(project);
+    await on.delete("projects", project);
   });
   call.print({ project_id: project }, [
     `The project ${project} is deleted. The server removes its files in the background, or when it starts.`,

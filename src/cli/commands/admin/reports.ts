@@ -1,3 +1,4 @@
+import { MAX_LIST } from "../../../rules/names.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
@@ -8,11 +9,27 @@ import type { AdminCall } from "./admin_call.ts";
 const MAX_EVENTS = 1_000_000;
 const MAX_DAYS = 3660;
 
+/** What is shown of an event. */
+type AuditEvent = Record<"at" | "event" | "target" | "by" | "address", string>;
+
+/** The figures of one day. */
+type UsageDay =
+  & { date: string }
+  & Record<"files" | "bytes" | "requests" | "received" | "sent", number>;
+
 /** `kvdrive event list [PROJECT]`: the newest first. */
 export async function listEvents(call: AdminCall): Promise<void> {
   const project = call.get("PROJECT") === undefined ? undefined : call.project;
   const limit = countIn(call, "limit", DEFAULT_EVENTS, MAX_EVENTS);
-  const events = await call.administer((on) => on.listEvents(project, limit));
+  const events = await call.administer(async (on) => {
+    const path = project === undefined ? ["events"] : ["projects", project, "events"];
+    const query = { limit: `${Math.min(limit, MAX_LIST)}` };
+    const newest: AuditEvent[] = [];
+    for await (const event of on.items<AuditEvent>(path, "events", query)) {
+      if (newest.push(event) === limit) break;
+    }
+    return newest;
+  });
   const rows = events.map(({ at, event, target, by, address }) => [
     at,
     event,
@@ -28,7 +45,10 @@ export async function listEvents(call: AdminCall): Promise<void> {
 export async function showUsage(call: AdminCall): Promise<void> {
   const project = call.get("PROJECT") === undefined ? undefined : call.project;
   const count = countIn(call, "days", DEFAULT_USAGE_DAYS, MAX_DAYS);
-  const days = await call.administer((on) => on.listUsage(project, count));
+  const path = project === undefined ? ["usage"] : ["projects", project, "usage"];
+  const { days } = await call.administer((on) =>
+    on.get<{ days: UsageDay[] }>(path, { days: `${count}` })
+  );
   const rows = days.map(({ date, files, bytes, requests, received, sent }) => [
     date,
     files,

@@ -1,3 +1,5 @@
+import type { S3KeyJson } from "../../../api/admin/json.ts";
+import type { Administration } from "../../../client/administration.ts";
 import { isAccessKeyId } from "../../../rules/secrets.ts";
 import { CommandError } from "../../terminal/output.ts";
 import type { AdminCall } from "./admin_call.ts";
@@ -6,7 +8,9 @@ import { LIMIT_HEADINGS, limitCells, newKeyOptions } from "./key.ts";
 export async function createS3Key(call: AdminCall): Promise<void> {
   const { project } = call;
   const wanted = newKeyOptions(call, "prefix");
-  const made = await call.administer((on) => on.createS3Key(project, wanted));
+  const made = await call.administer((on) =>
+    on.create<S3KeyJson & { secret_access_key: string }>(["projects", project, "s3-keys"], wanted)
+  );
   call.print(made, [
     `Access key id:      ${made.access_key_id}`,
     `Secret access key:  ${made.secret_access_key}`,
@@ -17,7 +21,7 @@ export async function createS3Key(call: AdminCall): Promise<void> {
 
 export async function listS3Keys(call: AdminCall): Promise<void> {
   const { project } = call;
-  const keys = await call.administer((on) => on.listS3Keys(project));
+  const keys = await call.administer((on) => keysOf(on, project));
   const rows = keys.map(({ access_key_id, prefix, usable, ...key }) => [
     access_key_id,
     key.name,
@@ -35,7 +39,7 @@ export async function revokeS3Key(call: AdminCall): Promise<void> {
   call.validate("ACCESS-KEY-ID", (text) => isAccessKeyId(text) ? undefined : ID_PROBLEM);
   const id = call.required("ACCESS-KEY-ID");
   await call.administer(async (on) => {
-    const key = (await on.listS3Keys(project)).find(({ access_key_id }) => access_key_id === id);
+    const key = (await keysOf(on, project)).find(({ access_key_id }) => access_key_id === id);
     if (key === undefined) {
       throw new CommandError(
         `The project ${project} has no S3 key ${id}: see kvdrive s3-key list`,
@@ -43,11 +47,15 @@ export async function revokeS3Key(call: AdminCall): Promise<void> {
     }
     const name = key.name === null ? "" : ` ("${key.name}")`;
     call.confirm(`Revoke the S3 key ${id}${name} of the project ${project}?`);
-    await on.revokeS3Key(project, id);
+    await on.delete("projects", project, "s3-keys", id);
   });
   call.print({ access_key_id: id }, [
     `The S3 key ${id} is revoked. Running servers refuse it within 5 seconds.`,
   ]);
+}
+
+async function keysOf(on: Administration, project: string): Promise<S3KeyJson[]> {
+  return (await on.get<{ s3_keys: S3KeyJson[] }>(["projects", project, "s3-keys"])).s3_keys;
 }
 
 /** What an id must be, as the end of a sentence. */

@@ -1,6 +1,12 @@
 import { ClientError, FileExists } from "../../../client/errors.ts";
 import type { FileInfo } from "../../../client/drives.ts";
-import type { NamePair, Relocated, Relocation } from "../../../client/sync/remote_changes.ts";
+import {
+  type NamePair,
+  relocate,
+  relocateAll,
+  type Relocated,
+  type Relocation,
+} from "../../../client/sync/relocation.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
@@ -13,15 +19,15 @@ import { TransferCall } from "./transfer_call.ts";
 
 /** `kvdrive cp`. */
 export async function copyFiles(call: ClientCall): Promise<void> {
-  await relocate(call, "copy");
+  await transfer(call, "copy");
 }
 
 /** `kvdrive mv`. */
 export async function moveFiles(call: ClientCall): Promise<void> {
-  await relocate(call, "move");
+  await transfer(call, "move");
 }
 
-async function relocate(call: ClientCall, kind: "copy" | "move"): Promise<void> {
+async function transfer(call: ClientCall, kind: "copy" | "move"): Promise<void> {
   const sources = call.operands.slice(0, -1);
   const target = call.operands.at(-1) ?? "";
   const isFromDrive = isRemote(sources[0] ?? "");
@@ -44,10 +50,10 @@ async function relocate(call: ClientCall, kind: "copy" | "move"): Promise<void> 
     return await fetchFiles(call, { sources: selections, path: target, existing, isMove });
   }
   const place = parseTarget(target, undefined);
-  using transfer = await TransferCall.open(call);
-  const run = new CopyRun(transfer, kind, place);
+  using opened = await TransferCall.open(call);
+  const run = new CopyRun(opened, kind, place);
   for (const selection of selections) {
-    run.add(await RemoteSource.require(transfer.drives, selection));
+    run.add(await RemoteSource.require(opened.drives, selection));
   }
   await run.run();
 }
@@ -96,7 +102,7 @@ class CopyRun {
   }
 
   async #runOne(source: RemoteSource, isSingle: boolean): Promise<void> {
-    const { drives, changes, isDryRun, report } = this.transfer;
+    const { drives, isDryRun, report } = this.transfer;
     const relocation: Relocation = {
       kind: this.kind,
       drive: source.drive,
@@ -110,7 +116,7 @@ class CopyRun {
     if (isDryRun) { for await (const one of planned) this.#done(source, one); }
     else if (isSingle) await this.#single(source, relocation, planned);
     else {
-      for await (const one of changes.relocateAll(relocation, planned)) {
+      for await (const one of relocateAll(drives, relocation, planned)) {
         await this.#finish(source, one);
       }
     }
@@ -118,11 +124,11 @@ class CopyRun {
       report.addFolder();
       if (isDryRun) continue;
       await drives.createFolder(this.target.drive, to);
-      if (this.kind === "move") await changes.deleteFolder(source.drive, from);
+      if (this.kind === "move") await drives.deleteFolder(source.drive, from);
     }
     const isMoved = this.kind === "move" && source.folder && !isDryRun;
     if (isMoved && report.failed.length === 0) {
-      await changes.deleteFolder(source.drive, source.folder ?? "");
+      await drives.deleteFolder(source.drive, source.folder ?? "");
     }
   }
 
@@ -152,7 +158,7 @@ class CopyRun {
   ): Promise<void> {
     for await (const one of planned) {
       try {
-        const isThere = await this.transfer.changes.relocate(relocation, one);
+        const isThere = await relocate(this.transfer.drives, relocation, one);
         const error = isThere ? {} : { error: `There is no file ${source.drive}:${one.from}` };
         await this.#finish(source, { ...one, ...error });
       } catch (error) {

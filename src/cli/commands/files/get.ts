@@ -195,10 +195,10 @@ class GetRun {
 
   /** Stops keeping the folders from which all files were moved. */
   async #removeFolders({ drive, folder }: RemoteSource): Promise<void> {
-    const { drives, changes, report } = this.transfer;
+    const { drives, report } = this.transfer;
     if (folder === undefined || report.failed.length + report.skipped.length > 0) return;
     for await (const name of drives.listFolders(drive, folder)) {
-      await changes.deleteFolder(drive, name);
+      await drives.deleteFolder(drive, name);
     }
   }
 

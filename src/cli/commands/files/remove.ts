@@ -1,4 +1,3 @@
-import type { RemoteChanges } from "../../../client/sync/remote_changes.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { confirm, requireTerminal } from "../../terminal/prompt.ts";
@@ -97,8 +96,7 @@ class RemoveRun {
   async remove(): Promise<void> {
     let count = 0;
     for (const [drive, { files, folders }] of this.#doomed) {
-      const failed = await this.#removeFiles(drive, [...files.keys()]);
-      await this.#removeFolders(drive, folders);
+      const failed = await this.#removeAll(drive, [...files.keys()], [...folders]);
       this.#failures += failed;
       count += files.size - failed + (files.size === 0 ? folders.size : 0);
     }
@@ -110,9 +108,13 @@ class RemoveRun {
     throw new CommandError(`Cannot delete ${plural(failures, "file")}: see above`);
   }
 
-  async #removeFiles(drive: string, names: readonly string[]): Promise<number> {
+  async #removeAll(
+    drive: string,
+    names: readonly string[],
+    folders: readonly string[],
+  ): Promise<number> {
     const { view, drives, isDryRun } = this.transfer;
-    const failed = isDryRun ? new Set() : new Set(await drives.remove(drive, names));
+    const failed = new Set(isDryRun ? [] : await drives.remove(drive, [...names, ...folders]));
     for (const name of names) {
       if (failed.has(name)) view.printNotice(`The server could not delete ${drive}:${name}`);
       else {
@@ -123,11 +125,5 @@ class RemoveRun {
       }
     }
     return failed.size;
-  }
-
-  async #removeFolders(drive: string, folders: ReadonlySet<string>): Promise<void> {
-    const changes: RemoteChanges = this.transfer.changes;
-    if (this.transfer.isDryRun) return;
-    for (const name of folders) await changes.deleteFolder(drive, name);
   }
 }

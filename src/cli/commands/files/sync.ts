@@ -8,7 +8,8 @@ import {
   type SyncResult,
   type SyncSides,
 } from "../../../client/sync/sync.ts";
-import { type RemoteFolder, UploadSides } from "../../../client/sync/upload_sides.ts";
+import type { RemoteFolder } from "../../../client/sync/remote_tree.ts";
+import { UploadSides } from "../../../client/sync/upload_sides.ts";
 import { watch } from "../../../client/sync/watch.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import type { UploadStates } from "../../../client/upload_states.ts";
@@ -105,20 +106,19 @@ class SyncRun {
 
   async #sides(): Promise<SyncSides> {
     const { source, target } = this.ends;
-    const { filter, isDryRun, concurrency } = this.transfer;
-    const server = this.transfer;
+    const { drives, filter, isDryRun, concurrency } = this.transfer;
     if (typeof source === "string" && typeof target !== "string") {
       const options = { filter, states: this.states, concurrency };
-      return await UploadSides.open(source, target, server, options);
+      return await UploadSides.open(source, target, drives, options);
     }
     if (typeof source !== "string" && typeof target === "string") {
       const options = { filter, system: LOCAL_FILE_SYSTEM, creates: !isDryRun };
-      return await DownloadSides.open(source, target, server, options);
+      return await DownloadSides.open(source, target, drives, options);
     }
     if (typeof source === "string" || typeof target === "string") {
       throw new TypeError("The command has checked its ends");
     }
-    return new CopySides(source, target, server, filter);
+    return new CopySides(source, target, drives, filter);
   }
 
   #print({ kind, name, size }: Change): void {

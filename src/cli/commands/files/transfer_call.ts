@@ -1,4 +1,3 @@
-import { RemoteChanges } from "../../../client/sync/remote_changes.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import { NameFilter } from "../../../rules/transfer/globs.ts";
 import type { ValueType } from "../../options/value_types.ts";
@@ -20,7 +19,6 @@ const CONCURRENCY: ValueType<number> = {
 
 /** The call of a command that transfers files: its settings, its connection and its report. */
 export class TransferCall extends Session {
-  readonly changes: RemoteChanges;
   readonly report: TransferReport;
   readonly isDryRun: boolean;
 
@@ -30,7 +28,6 @@ export class TransferCall extends Session {
     readonly concurrency: number,
   ) {
     super(call, view, connection);
-    this.changes = new RemoteChanges(connection);
     this.isDryRun = call.has("dry-run");
     this.report = this.newReport();
   }

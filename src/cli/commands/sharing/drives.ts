@@ -29,7 +29,7 @@ export async function deleteDrive(call: ServerCall): Promise<void> {
       ? "all its files"
       : `its ${plural(files, "file")} (${formatBytes(bytes ?? 0)})`;
     call.confirm(`Delete the drive ${drive} of the project ${project} with ${content}?`);
-    await new Administration(connection).deleteDrive(project, drive);
+    await new Administration(connection).delete("projects", project, "drives", drive);
   });
   call.print({ drive_name: drive }, [
     `The drive ${drive} is deleted. The server removes its files in the background.`,

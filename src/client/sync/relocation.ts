@@ -1,0 +1,84 @@
+import { SENT_ANSWER_TIME } from "../connection.ts";
+import { FileExists, Refused, unlessMissing } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
+
+/** Files that are copied or moved by one request: the server works on them one after another. */
+const BATCH = 200;
+
+/** How files get another name on the server, without their bytes being sent. */
+export interface Relocation {
+  kind: "copy" | "move";
+  drive: string;
+  toDrive: string;
+  /** Whether files that have the new names are replaced. */
+  overwrite: boolean;
+}
+
+/** The old and the new name of a file. */
+export interface NamePair {
+  from: string;
+  to: string;
+}
+
+/** What became of one file: `error` says why it has no new name. */
+export type Relocated<T extends NamePair> = T & { error?: string };
+
+/**
+ * Copies or moves one file.
+ *
+ * @returns Whether there was such a file.
+ * @throws {FileExists} unless `overwrite`, if a file has the new name.
+ */
+export async function relocate(
+  drives: RemoteDrives,
+  how: Relocation,
+  { from, to }: NamePair,
+): Promise<boolean> {
+  try {
+    return await unlessMissing(send(drives, how, { from, to })) !== undefined;
+  } catch (error) {
+    const exists = error instanceof Refused && error.status === 409 &&
+      /already/.test(error.message);
+    throw exists ? new FileExists() : error;
+  }
+}
+
+/** Copies or moves files, in batches. The failure of one does not keep the others from it. */
+export async function* relocateAll<T extends NamePair>(
+  drives: RemoteDrives,
+  how: Relocation,
+  pairs: AsyncIterable<T>,
+): AsyncGenerator<Relocated<T>> {
+  for await (const batch of batchesOf(pairs, BATCH)) {
+    const items = batch.map(({ from, to }) => ({ from, to }));
+    const { failed = [] } = await send(drives, how, { items });
+    const errors = new Map(failed.map(({ name, error }) => [name, error]));
+    for (const pair of batch) {
+      const error = errors.get(pair.from);
+      yield { ...pair, ...(error === undefined ? {} : { error }) };
+    }
+  }
+}
+
+async function send(
+  { connection }: RemoteDrives,
+  { kind, drive, toDrive, overwrite }: Relocation,
+  what: NamePair | { items: NamePair[] },
+): Promise<{ failed?: { name: string; error: string }[] }> {
+  const path = [drive, "files", kind];
+  const json = { ...what, to_drive: toDrive, overwrite };
+  const timeout = SENT_ANSWER_TIME;
+  return await connection.requestJson({ method: "POST", path, json, timeout });
+}
+
+/** Collects items into arrays of at most `size`. */
+export async function* batchesOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
