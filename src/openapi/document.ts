@@ -1,9 +1,9 @@
 import { info, securitySchemes, servers, tags } from "./info.ts";
 import { type DescribedEndpoint, pathItem } from "./operation.ts";
-import { parameters, PATH_PARAMETERS } from "./parameters.ts";
-import { headers, responses } from "./responses.ts";
+import { type ParameterName, parameters, PATH_PARAMETERS } from "./parameters.ts";
+import { errors, headers } from "./messages.ts";
 import { sharedSchemas } from "./schemas.ts";
-import { type Document, parameter, type PathItem, type Schema } from "./types.ts";
+import type { Document, PathItem, Schema } from "./types.ts";
 
 /** A route as the document describes it. */
 export interface DescribedRoute {
@@ -19,18 +19,21 @@ export function describeRoutes(routes: readonly DescribedRoute[]): Document {
   const paths: Record<string, PathItem> = {};
   for (const { path, endpoints } of routes) {
     const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => componentOf(name));
-    paths[path.replaceAll(/:(\w+)/g, (_, name) => `{${parameters[componentOf(name)]?.name}}`)] =
-      pathItem(names.map(parameter), endpoints);
+    paths[path.replaceAll(/:(\w+)/g, (_, name) => `{${parameters[componentOf(name)].name}}`)] =
+      pathItem(names, endpoints);
     for (const { operation } of Object.values(endpoints)) {
       Object.assign(schemas, operation.schemas);
     }
   }
+  const responses = Object.fromEntries(
+    Object.entries(errors).map(([name, { response }]) => [name, response]),
+  );
   const components = { schemas, parameters, headers, responses, securitySchemes };
   return { openapi: "3.1.1", info, servers, tags, paths, components };
 }
 
 /** The component that describes a parameter of a route's path. */
-function componentOf(name: string): string {
+function componentOf(name: string): ParameterName {
   const component = PATH_PARAMETERS[name];
   if (component === undefined) throw new Error(`The path parameter :${name} is not described`);
   return component;

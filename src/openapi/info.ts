@@ -31,39 +31,34 @@ export const info: Readonly<Record<string, Json>> = {
 /** A relative address: tools resolve it against the address they fetched the document from. */
 export const servers = [{ url: "/", description: "This server" }];
 
-/** The groups of operations. */
-export const TAGS = {
-  files: "Files",
-  uploads: "Uploads in parts",
-  sharing: "Sharing",
-  trash: "Trash",
-  projects: "Projects",
-  applications: "Applications",
-  server: "The server",
-} as const;
-
-/** The descriptions of the groups, in their order. */
+/** The groups of operations, in their order. */
 export const tags = [
-  { name: TAGS.files, description: "The files in the drives of a project." },
-  { name: TAGS.uploads, description: "Files of more than 10 MB, sent in parts of 5 to 10 MB." },
-  { name: TAGS.sharing, description: "Links, which open files to those who have no key." },
+  { name: "Files", description: "The files in the drives of a project." },
   {
-    name: TAGS.trash,
+    name: "Uploads in parts",
+    description: "Files of more than 10 MB, sent in parts of 5 to 10 MB.",
+  },
+  { name: "Sharing", description: "Links, which open files to those who have no key." },
+  {
+    name: "Trash",
     description: "Deleted and replaced files, while the project has a trash (`trash_days`).",
   },
   {
-    name: TAGS.projects,
+    name: "Projects",
     description: "Projects, their keys and drives, for the administrator and for owners.",
   },
   {
-    name: TAGS.applications,
+    name: "Applications",
     description: "Applications behind the gate, and who may use them.",
   },
   {
-    name: TAGS.server,
+    name: "The server",
     description: "The server itself: health, metrics, this description, and the dashboard.",
   },
-];
+] as const;
+
+/** A group of operations. */
+export type Tag = typeof tags[number]["name"];
 
 /** The kinds of credentials. */
 export const securitySchemes = {

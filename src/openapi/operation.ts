@@ -1,27 +1,22 @@
-import { noCredentials } from "./info.ts";
+import { noCredentials, type Tag } from "./info.ts";
 import {
   corsHeaders,
   type ErrorName,
+  errors,
+  header,
   plainResponse,
-  responses,
   sharedErrorHeaders,
   sharedHeaders,
-  STATUS_OF,
-} from "./responses.ts";
-import {
-  type Body,
-  BYTES,
-  errorResponse,
-  header,
-  type Json,
-  type Operation,
-  type Parameter,
-  parameter,
-  type PathItem,
-  type Reference,
-  type ResponseObject,
-  type Schema,
-  type Security,
+} from "./messages.ts";
+import type { ParameterName } from "./parameters.ts";
+import type {
+  Body,
+  Operation,
+  PathItem,
+  Reference,
+  ResponseObject,
+  Schema,
+  Security,
 } from "./types.ts";
 
 /** The errors of an operation, each with a sentence that says when it occurs. */
@@ -31,11 +26,11 @@ export type Failures = Partial<Readonly<Record<ErrorName, string>>>;
 export interface OperationDescription {
   /** The `operationId`, unique in the document. */
   id: string;
-  tag: string;
+  tag: Tag;
   summary: string;
   description?: string;
   /** Parameters of the query and of the headers. Those of the path follow from the route. */
-  parameters?: readonly (Parameter | Reference)[];
+  parameters?: readonly ParameterName[];
   body?: Body;
   /** Successful responses by status. */
   success: Readonly<Record<string, ResponseObject>>;
@@ -77,9 +72,15 @@ const ALWAYS: Failures = {
   Unavailable: "The server is shutting down, or its store cannot be reached.",
 };
 
+const RESPONSES = "#/components/responses/";
+
+function parameter(name: string): Reference {
+  return { $ref: `#/components/parameters/${name}` };
+}
+
 /** One path with all its operations: those described, `HEAD` if there is a `GET`, and `OPTIONS`. */
 export function pathItem(
-  parameters: readonly Reference[],
+  ofPath: readonly ParameterName[],
   endpoints: Readonly<Record<string, DescribedEndpoint>>,
 ): PathItem {
   const described = Object.entries(endpoints);
@@ -87,7 +88,7 @@ export function pathItem(
   const get = endpoints["GET"];
   const [first] = described;
   return {
-    parameters: [...parameters, parameter("RequestId")],
+    parameters: [...ofPath, "RequestId"].map(parameter),
     ...Object.fromEntries(operations),
     ...(get === undefined ? {} : { head: headOf(operationOf(get), get.operation) }),
     ...(first === undefined ? {} : { options: optionsOf(first[1]) }),
@@ -98,7 +99,9 @@ function operationOf({ operation: one, access }: DescribedEndpoint): Operation {
   const failures = { ...ALWAYS, ...access.failures, ...one.failures };
   const possible = (Object.entries(failures) as [ErrorName, string][])
     .filter(([name]) => !one.neverFailsBy?.includes(name));
-  const failed = possible.map(([name, when]) => [STATUS_OF[name], failureOf(name, when, access)]);
+  const failed = possible.map((
+    [name, when],
+  ) => [errors[name].status, failureOf(name, when, access)]);
   const common = {
     ...(access.allowsCors ? corsHeaders : {}),
     ...(access.isShared ? sharedHeaders : {}),
@@ -113,7 +116,7 @@ function operationOf({ operation: one, access }: DescribedEndpoint): Operation {
     summary: one.summary,
     ...(one.description === undefined ? {} : { description: one.description }),
     security: access.security,
-    ...(one.parameters === undefined ? {} : { parameters: one.parameters }),
+    ...(one.parameters === undefined ? {} : { parameters: one.parameters.map(parameter) }),
     ...(one.body === undefined ? {} : { requestBody: one.body }),
     responses: Object.fromEntries([...succeeded, ...failed]),
   };
@@ -124,8 +127,8 @@ function failureOf(
   when: string,
   { isShared = false }: Access,
 ): ResponseObject | Reference {
-  if (!isShared) return errorResponse(name, when);
-  const { headers, content } = responses[name];
+  if (!isShared) return { $ref: `${RESPONSES}${name}`, description: when };
+  const { headers, content } = errors[name].response;
   return {
     description: when,
     headers: { ...headers, ...sharedErrorHeaders },
@@ -146,8 +149,8 @@ function headOf(get: Operation, { notOfHead = [] }: OperationDescription): Opera
 
 function withoutBody(one: ResponseObject | Reference): ResponseObject {
   if ("headers" in one) return { description: one.description, headers: one.headers };
-  const name = one.$ref.slice(one.$ref.lastIndexOf("/") + 1) as ErrorName;
-  const { description, headers } = responses[name];
+  const name = one.$ref.slice(RESPONSES.length) as ErrorName;
+  const { description, headers } = errors[name].response;
   return { description: one.description ?? description, headers };
 }
 
@@ -179,24 +182,5 @@ function optionsOf({ operation: { id, tag }, access }: DescribedEndpoint): Opera
       431: failureOf("HeadTooLarge", HEAD_TOO_LARGE, access),
       500: failureOf("ServerError", "A defect of the server.", access),
     },
-  };
-}
-
-/** A request body in JSON. */
-export function jsonBody(
-  description: string,
-  schema: Schema,
-  { required = true, example }: { required?: boolean; example?: Json } = {},
-): Body {
-  const media = { schema, ...(example === undefined ? {} : { example }) };
-  return { description, required, content: { "application/json": media } };
-}
-
-/** A request body of arbitrary bytes, whose type `Content-Type` names. */
-export function bytesBody(description: string): Body {
-  return {
-    description,
-    required: false,
-    content: { "application/octet-stream": BYTES, "*/*": BYTES },
   };
 }

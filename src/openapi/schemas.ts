@@ -11,7 +11,12 @@ import {
 } from "../rules/names.ts";
 import { MAX_PARTS } from "../rules/payloads.ts";
 import { APP_KEY_PREFIX_LENGTH, KEY_PREFIX_LENGTH, MAX_KEY_HEADER } from "../rules/secrets.ts";
-import { type Schema, schema } from "./types.ts";
+import type { Schema } from "./types.ts";
+
+/** A reference to a schema in `components`. */
+export function schema(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
 
 /** An object with exactly these fields, all of which are required except the optional ones. */
 export function closed(

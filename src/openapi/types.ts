@@ -45,9 +45,6 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: Json }>>;
 }
 
-/** Any bytes. Generators of clients need a schema for them. */
-export const BYTES: MediaType = { schema: { type: "string", format: "binary" } };
-
 /** Bodies by content type. */
 export type Content = Readonly<Record<string, MediaType>>;
 
@@ -104,24 +101,4 @@ export interface Document {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Paths;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-}
-
-/** A reference to a schema in `components`. */
-export function schema(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** A reference to a header in `components`. */
-export function header(name: string): Reference {
-  return { $ref: `#/components/headers/${name}` };
-}
-
-/** A reference to a parameter in `components`. */
-export function parameter(name: string): Reference {
-  return { $ref: `#/components/parameters/${name}` };
-}
-
-/** A reference to an error in `components`, with what it means here. */
-export function errorResponse(name: string, description: string): Reference {
-  return { $ref: `#/components/responses/${name}`, description };
 }

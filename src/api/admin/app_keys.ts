@@ -1,11 +1,8 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { descriptionProblem, keyNameProblem } from "../../rules/names.ts";
 import { APP_KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
 import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
@@ -22,7 +19,7 @@ const keyFields = {
 /** `GET …/apps/{app}/keys`: the keys of an application, without their secrets. */
 export const listAppKeys = projectEndpoint({
   id: "listAppKeys",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "List keys of an application",
   success: { 200: jsonResponse("All keys, without their secrets.", "AppKeyList") },
   failures: { NotFound: NO_APP },
@@ -36,7 +33,7 @@ export const listAppKeys = projectEndpoint({
 /** `POST …/apps/{app}/keys`: "The `api_key` value is returned only once, at creation." */
 export const createAppKey = projectEndpoint({
   id: "createAppKey",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Create a key of an application",
   description:
     "The key is returned only in this response. It does not expire, so a project key that does cannot create one.",
@@ -90,7 +87,7 @@ export const createAppKey = projectEndpoint({
 /** `DELETE …/apps/{app}/keys/{name}`: revokes a key. */
 export const revokeAppKey = projectEndpoint({
   id: "revokeAppKey",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Revoke a key of an application",
   description:
     "The key is invalid once this is answered; in other server processes within 5 seconds.",

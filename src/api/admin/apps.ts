@@ -1,11 +1,8 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { hostnameOf, isSubdomain, upstreamProblem } from "../../rules/hosts.ts";
 import { appNameProblem } from "../../rules/names.ts";
 import type { AppInfo } from "../../store/accounts/apps.ts";
@@ -35,7 +32,7 @@ const example = {
 /** `GET …/apps`: the applications of a project, and the address of the gate. */
 export const listApps = projectEndpoint({
   id: "listApps",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "List applications",
   success: {
     200: jsonResponse("All applications of the project, and the address of the gate.", "AppList", {
@@ -59,7 +56,7 @@ export const listApps = projectEndpoint({
 /** `POST …/apps`: creates an application; its access control is off unless `access` enables it. */
 export const createApp = projectEndpoint({
   id: "createApp",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Create an application",
   description: `Its access control is off unless \`access\` enables it. ${OWNERS_HOSTS}`,
   body: jsonBody("Its name, upstream and host name.", schema("CreateAppRequest"), {
@@ -96,7 +93,7 @@ export const createApp = projectEndpoint({
 /** `GET …/apps/{app}`. */
 export const showApp = projectEndpoint({
   id: "showApp",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Show an application",
   success: { 200: jsonResponse("The application.", "App", { example }) },
   failures: { NotFound: NO_APP },
@@ -115,7 +112,7 @@ export const showApp = projectEndpoint({
 /** `PATCH …/apps/{app}`: sets the fields of the body; `null` removes a value. */
 export const changeApp = projectEndpoint({
   id: "changeApp",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Change an application",
   description: `Sets the fields of the body. ${OWNERS_HOSTS}`,
   body: jsonBody("The fields to set.", schema("ChangeAppRequest"), {
@@ -155,7 +152,7 @@ export const changeApp = projectEndpoint({
 /** `DELETE …/apps/{app}`: deletes an application and its keys. */
 export const deleteApp = projectEndpoint({
   id: "deleteApp",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Delete an application",
   description: "Deletes its keys as well. Open connections to it are closed at once.",
   success: { 200: jsonResponse("The application was deleted.", "AppNamed") },
@@ -170,7 +167,7 @@ export const deleteApp = projectEndpoint({
 /** `GET …/apps/{app}/access`: whether the application is accessible "only to its owner and to holders of a valid key". */
 export const showAccess = projectEndpoint({
   id: "showAccess",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Show the access control",
   success: { 200: jsonResponse("Whether it is on.", "Access") },
   failures: { NotFound: NO_APP },
@@ -187,7 +184,7 @@ export const showAccess = projectEndpoint({
 /** `PUT …/apps/{app}/access`: switches the access control on or off. The keys are kept. */
 export const switchAccess = projectEndpoint({
   id: "switchAccess",
-  tag: TAGS.applications,
+  tag: "Applications",
   summary: "Switch the access control",
   description: "While it is off, every caller has access. The keys are kept.",
   body: jsonBody("On or off.", schema("Access"), { example: { enabled: true } }),

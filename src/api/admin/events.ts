@@ -1,9 +1,7 @@
 import { boundedJson, pagingOf } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
 import type { OperationDescription } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import type { EventPage, EventQuery, ListedEvent } from "../../store/accounts/events.ts";
@@ -16,8 +14,8 @@ const EVENT_MEMORY = 1024;
 
 /** What both operations have in common. */
 const listing = {
-  tag: TAGS.projects,
-  parameters: ["Limit", "LastEvent"].map(parameter),
+  tag: "Projects",
+  parameters: ["Limit", "LastEvent"],
   success: {
     200: jsonResponse("The events, and `paging` if there is a next page.", "EventList"),
   },

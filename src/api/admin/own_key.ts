@@ -1,8 +1,6 @@
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
+import { closed, orNull, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { NO_PROJECT, projectEndpoint } from "./admin_call.ts";
 import { keyLimitFields } from "./project_keys.ts";
@@ -10,7 +8,7 @@ import { keyLimitFields } from "./project_keys.ts";
 /** `GET /admin/v1/projects/{id}/key`: what the key of the request may do. */
 export const showOwnKey = projectEndpoint({
   id: "showOwnKey",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Show the key of the request",
   description:
     "Returns what the key of the request may do in the project. Every key of it may ask.",

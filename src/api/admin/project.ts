@@ -1,11 +1,8 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { MAX_HOST } from "../../rules/hosts.ts";
 import { driveNameProblem, isProjectId, MAX_LIST } from "../../rules/names.ts";
 import { MAX_DELETING_DRIVES, type ProjectInfo } from "../../store/accounts/projects.ts";
@@ -59,7 +56,7 @@ export const usageFields = {
 /** `GET /admin/v1/projects/{id}`: a project, its drives and their usage. */
 export const showProject = projectEndpoint({
   id: "showProject",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Show a project",
   description:
     `Returns a project, its usage, and the first ${MAX_LIST} of its drives; \`listDrives\` lists all of them. ` +
@@ -92,7 +89,7 @@ const CHANGEABLE = [...ADMINISTRATORS, "trash_days"];
  */
 export const changeProject = projectEndpoint({
   id: "changeProject",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Change a project",
   description:
     "Sets the limits for the total size and the number of the project's files; `null` removes one. Stored files are kept. " +
@@ -144,7 +141,7 @@ function suffixProblem(text: string, { hosts }: Deps): string | undefined {
 /** `DELETE /admin/v1/projects/{id}`: deletes the project for every caller; its bytes are removed in the background. */
 export const deleteProject = administratorEndpoint({
   id: "deleteProject",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Delete a project",
   description:
     "The project no longer exists for any caller once this is answered; its bytes are removed in the background. " +
@@ -162,7 +159,7 @@ export const deleteProject = administratorEndpoint({
 /** `DELETE /admin/v1/projects/{id}/drives/{drive}`: the same for one drive. */
 export const deleteDrive = projectEndpoint({
   id: "deleteDrive",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Delete a drive",
   description:
     "The drive's files no longer exist once this is answered; their bytes are removed in the background.",

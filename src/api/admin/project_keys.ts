@@ -1,11 +1,9 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf, orNull } from "../../openapi/schemas.ts";
-import { type Schema, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
+import type { Schema } from "../../openapi/types.ts";
 import {
   driveNameProblem,
   keyNameProblem,
@@ -79,7 +77,7 @@ const keyFields = {
 /** `GET …/keys`: the keys of a project, by their prefix. */
 export const listProjectKeys = projectEndpoint({
   id: "listProjectKeys",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "List project keys",
   description:
     "Lists the keys of a project by their prefixes. A key that is limited to some drives or names sees only " +
@@ -97,7 +95,7 @@ const CREATABLE = ["name", "permissions", "drives", "name_prefix", "expires_in"]
 /** `POST …/keys`: creates another key of the project, which is returned only once. */
 export const createProjectKey = projectEndpoint({
   id: "createProjectKey",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Create a project key",
   description:
     "Creates another key of the project, which is returned only in this response. A key cannot create one with more " +
@@ -175,7 +173,7 @@ export function limitsOf(fields: Fields, now: number, prefixField = "name_prefix
 /** `DELETE …/keys/{prefix}`: revokes a key. */
 export const revokeProjectKey = projectEndpoint({
   id: "revokeProjectKey",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Revoke a project key",
   description:
     "The key is invalid once this is answered; in other server processes within 5 seconds. For a key that is limited " +

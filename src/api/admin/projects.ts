@@ -1,10 +1,7 @@
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { isProjectId, keyNameProblem } from "../../rules/names.ts";
 import { keyPrefix } from "../../rules/secrets.ts";
 import { administratorEndpoint, jsonFailures } from "./admin_call.ts";
@@ -21,7 +18,7 @@ import { projectFields, usageFields } from "./project.ts";
 /** `GET /admin/v1/projects`: every project with its usage. */
 export const listProjects = administratorEndpoint({
   id: "listProjects",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "List projects",
   description: "Lists every project with its usage. For the administrator only.",
   success: { 200: jsonResponse("All projects, and the disk that they share.", "ProjectList") },
@@ -84,7 +81,7 @@ const CREATE_FIELDS = ["name", "project_id", "max_bytes", "max_files"];
 /** `POST /admin/v1/projects`: creates a project and its first key, which is returned only once. */
 export const createProject = administratorEndpoint({
   id: "createProject",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Create a project",
   description:
     "Creates a project and its first key, which is returned only in this response. For the administrator only.",

@@ -1,11 +1,9 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf, orNull } from "../../openapi/schemas.ts";
-import { type Schema, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
+import type { Schema } from "../../openapi/types.ts";
 import { keyNameProblem } from "../../rules/names.ts";
 import { Rights } from "../../rules/rights.ts";
 import { NoSuchProject, S3KeysUnavailable } from "../../store/engine/errors.ts";
@@ -36,7 +34,7 @@ const keyFields = {
 /** `GET …/s3-keys`: the S3 keys of a project, without their secrets. */
 export const listS3Keys = projectEndpoint({
   id: "listS3Keys",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "List S3 keys",
   description:
     "Lists the S3 keys of a project. A key that is limited to some drives or names sees only S3 keys within its " +
@@ -54,7 +52,7 @@ const CREATABLE = ["name", "permissions", "drives", "prefix", "expires_in"];
 /** `POST …/s3-keys`: creates an S3 key of the project, whose secret is returned only once. */
 export const createS3Key = projectEndpoint({
   id: "createS3Key",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Create an S3 key",
   description:
     "Creates an S3 key of the project. Its secret is returned only in this response. A key cannot create one with " +
@@ -110,7 +108,7 @@ export const createS3Key = projectEndpoint({
 /** `DELETE …/s3-keys/{access_key_id}`: revokes an S3 key. */
 export const revokeS3Key = projectEndpoint({
   id: "revokeS3Key",
-  tag: TAGS.projects,
+  tag: "Projects",
   summary: "Revoke an S3 key",
   description:
     "The key is invalid once this is answered; in other server processes within 5 seconds. For a key that is limited " +

@@ -1,8 +1,6 @@
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { formatBytes, GIB } from "../../rules/units.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
@@ -17,7 +15,7 @@ const LOW_BYTES = 10 * GIB;
 /** `GET /admin/v1/status`: the state of the server, for its operator. */
 export const showStatus = administratorEndpoint({
   id: "showStatus",
-  tag: TAGS.server,
+  tag: "The server",
   summary: "Show the state of the server",
   description:
     "Returns the version, the store, its disk, backups and checks, the load, and warnings. Versions, running transfers and " +

@@ -1,10 +1,8 @@
 import { json } from "../../http/responses/json_response.ts";
 import type { Query } from "../../http/request_target.ts";
-import { TAGS } from "../../openapi/info.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
 import type { OperationDescription } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { DEFAULT_USAGE_DAYS, MAX_USAGE_DAYS } from "../../rules/lifetimes.ts";
 import { DAY } from "../../rules/units.ts";
 import type { UsageDay } from "../../store/accounts/usage_history.ts";
@@ -17,8 +15,8 @@ const PERIOD =
 
 /** What both operations have in common. */
 const figures = {
-  tag: TAGS.projects,
-  parameters: ["Days"].map(parameter),
+  tag: "Projects",
+  parameters: ["Days"],
   success: { 200: jsonResponse("The figures of each day.", "UsageList") },
 } satisfies Partial<OperationDescription>;
 

@@ -2,11 +2,8 @@ import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { orNull } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { orNull, schema } from "../../openapi/schemas.ts";
 import { contentTypeProblem, MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
@@ -21,13 +18,13 @@ const CHANGEABLE = ["expires_in", "content_type"];
 /** `PATCH /files`: changes when a file expires, and its content type. */
 export const changeFile = driveEndpoint({
   id: "changeFile",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "Change a file",
   description:
     "Changes when a file expires, its content type, or both, and leaves its bytes as they are. A new deadline keeps the " +
     "version. Another content type makes a new version, with a new `ETag` and time of modification, as caches have the " +
     "former type.",
-  parameters: ["FileName", "IfMatch", "IfNoneMatch"].map(parameter),
+  parameters: ["FileName", "IfMatch", "IfNoneMatch"],
   body: jsonBody("What changes. At least one field is required.", schema("FileChange")),
   success: { 200: jsonResponse("The file with its new details.", "FileDetails") },
   failures: {

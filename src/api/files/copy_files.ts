@@ -2,11 +2,9 @@ import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody, type OperationDescription } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import type { OperationDescription } from "../../openapi/operation.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { driveNameProblem, fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
 import { allowsWrite, type Preconditions } from "../../rules/preconditions.ts";
 import { StoreUnavailable } from "../../store/engine/errors.ts";
@@ -82,12 +80,12 @@ const schemas: OperationDescription["schemas"] = {
 /** `POST /files/copy`: copies files without copying bytes. */
 export const copyFiles = driveEndpoint({
   id: "copyFiles",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "Copy files",
   description:
     "Copies a file in one atomic operation, in the time of a small write and without further disk space. " +
     "The copy keeps content type and digest, has its own `ETag`, and is created now.",
-  parameters: [parameter("IfMatch"), parameter("ContentDigest")],
+  parameters: ["IfMatch", "ContentDigest"],
   body,
   success: {
     200: jsonResponse("With `items`: what was copied, and what was not.", "CopyResult"),
@@ -100,12 +98,12 @@ export const copyFiles = driveEndpoint({
 /** `POST /files/move`: gives files other names. */
 export const moveFiles = driveEndpoint({
   id: "moveFiles",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "Move and rename files",
   description:
     "Moves a file in one atomic operation: at every moment exactly one of the two names exists. " +
     "The file keeps its content type, times, digest and `ETag`.",
-  parameters: [parameter("IfMatch"), parameter("ContentDigest")],
+  parameters: ["IfMatch", "ContentDigest"],
   body,
   success: {
     200: {

@@ -2,11 +2,8 @@ import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { MAX_JSON_VALUES } from "../../http/json_scan.ts";
 import { boundedJson } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf, NOT_BLANK } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, NOT_BLANK, schema } from "../../openapi/schemas.ts";
 import { fileNameProblem, isBlank, MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
 import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
@@ -26,11 +23,11 @@ const deleted = listOf({ type: "string" }, {
 /** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
 export const deleteFiles = driveEndpoint({
   id: "deleteFiles",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "Delete files",
   description:
     `Deletes 1 to ${MAX_DELETE_NAMES} files, named either in the body or in the query, not in both.`,
-  parameters: [parameter("Names"), parameter("ContentDigest")],
+  parameters: ["Names", "ContentDigest"],
   body: jsonBody(
     "The names to delete, if the query has none.",
     schema("NamesToDelete"),

@@ -1,19 +1,14 @@
 import { formatDigest } from "../../http/body.ts";
 import { MTIME } from "../../http/cors.ts";
-import {
-  type FileRequest,
-  secureFile,
-  type SendDeps,
-  sendFile as send,
-} from "../../http/responses/send_file.ts";
+import { secureFile, sendFile, type SendOptions } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { ResponseHeaders } from "../../http/responses/http_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { plainResponse } from "../../openapi/responses.ts";
-import { BYTES, header, type HeaderObjects, parameter } from "../../openapi/types.ts";
+import { BYTES, header, plainResponse } from "../../openapi/messages.ts";
+import type { Failures } from "../../openapi/operation.ts";
+import type { ParameterName } from "../../openapi/parameters.ts";
+import type { HeaderObjects, ResponseObject } from "../../openapi/types.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
-import type { OpenFile } from "../../store/files/open_file.ts";
 import { type DriveCall, driveEndpoint, placeOf } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
@@ -29,38 +24,53 @@ const fileHeaders: HeaderObjects = {
 };
 const bytes = { "*/*": BYTES };
 
+/** The headers of a request for a file that ask for a range or set conditions. */
+export const readParameters: readonly ParameterName[] = [
+  "Range",
+  "IfRange",
+  "IfMatch",
+  "IfNoneMatch",
+  "IfModifiedSince",
+  "IfUnmodifiedSince",
+];
+
+/** The successful responses of an operation that sends a file. @param whole Describes that without a range. */
+export function fileResponses(
+  whole: string,
+  headers: HeaderObjects,
+): Record<number, ResponseObject> {
+  const ofRange = { ...headers, "Content-Range": header("ContentRange") };
+  return {
+    200: plainResponse(whole, headers, bytes),
+    206: plainResponse("The bytes of the range.", ofRange, bytes),
+    304: plainResponse("The caller's version is current.", headers),
+  };
+}
+
+/** The errors of an operation that sends a file. */
+export const readFailures: Failures = {
+  PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
+  RangeNotSatisfiable: "The range lies outside the file.",
+};
+
+/** "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */
+export const notOfHead = ["206", "416"];
+
 /** `GET /files/download`: the bytes of a file, or a range of them. */
 export const downloadFile = driveEndpoint(
   {
     id: "downloadFile",
-    tag: TAGS.files,
+    tag: "Files",
     summary: "Download a file",
     description: "Returns all bytes of a file, or a range of them, exactly as they were stored.",
-    parameters: [
-      "FileName",
-      "Range",
-      "IfRange",
-      "IfMatch",
-      "IfNoneMatch",
-      "IfModifiedSince",
-      "IfUnmodifiedSince",
-    ].map(parameter),
-    success: {
-      200: plainResponse("The whole file.", fileHeaders, bytes),
-      206: plainResponse("The bytes of the range.", {
-        ...fileHeaders,
-        "Content-Range": header("ContentRange"),
-      }, bytes),
-      304: plainResponse("The caller's version is current.", fileHeaders),
-    },
+    parameters: ["FileName", ...readParameters],
+    success: fileResponses("The whole file.", fileHeaders),
     failures: {
       BadRequest: "The name is missing or invalid.",
       NotFound: "The file does not exist, or (to the administrator) the project does not.",
-      PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
-      RangeNotSatisfiable: "The range lies outside the file.",
+      ...readFailures,
     },
-    // "GET is the only method for which range handling is defined" (RFC 9110, 14.2).
-    notOfHead: ["206", "416"],
+    notOfHead,
   },
   download,
   "download",
@@ -71,34 +81,12 @@ export async function download(call: DriveCall, deps: Deps): Promise<Response> {
   const place = placeOf(call);
   const file = await deps.store.files.reader.open(place);
   if (file === undefined) throw errors.fileNotFound(place.name);
-  return await sendFile(call, deps, file);
+  return await sendFile(call, deps, file, sendOptionsOf(file.record));
 }
 
-/** How a file is sent. */
-export interface SendOptions {
-  /** Changes the headers of every response with the file, or 304. */
-  adapt?: (headers: Headers) => void;
-  /** Whether `Range` is ignored, so that the whole file is sent. */
-  ignoresRange?: boolean;
-  /** Called before a response with a body. What it throws is the response. */
-  beforeBody?: () => Promise<void>;
-}
-
-/** The response with a file as the drive API and links send it. The file is closed once it is sent. */
-export async function sendFile(
-  call: FileRequest,
-  deps: SendDeps,
-  file: OpenFile,
-  { adapt, ignoresRange = false, beforeBody }: SendOptions = {},
-): Promise<Response> {
-  const headers = headersOf(file.record);
-  adapt?.(headers);
-  return await send(call, deps, file, {
-    headers,
-    validators: validators(file.record),
-    beforeBody,
-    ...(ignoresRange ? { range: () => undefined } : {}),
-  });
+/** The headers and validators with which the drive API and links send a file. */
+export function sendOptionsOf(record: FileRecord): Pick<SendOptions, "headers" | "validators"> {
+  return { headers: headersOf(record), validators: validators(record) };
 }
 
 function headersOf({ type, version, modified, mtime, sha256 }: FileRecord): Headers {

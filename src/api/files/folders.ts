@@ -1,10 +1,7 @@
 import { Fields } from "../../http/json_body.ts";
 import { boundedJson, json, pagingOf } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { folderNameProblem, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
 import type { Place } from "../../store/engine/records.ts";
 import { type DriveCall, driveEndpoint, writeFailures } from "../drive_call.ts";
@@ -25,7 +22,7 @@ const bodyFailures = {
 /** `POST /folders`: "keeps a marker, so that an empty folder shows in listings with `recursive=false`". */
 export const createFolder = driveEndpoint({
   id: "createFolder",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "Create a folder",
   description:
     "Keeps a folder in lists with `recursive=false`, even if no file is in it. It is no file: it counts nowhere and cannot be downloaded. " +
@@ -60,7 +57,7 @@ export const createFolder = driveEndpoint({
 /** `DELETE /folders`: "removes the marker alone". */
 export const deleteFolder = driveEndpoint({
   id: "deleteFolder",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "Delete a folder",
   description:
     "Deletes what `createFolder` keeps. Files and folders below it stay, and it shows in lists as long as there are any. " +
@@ -77,12 +74,12 @@ export const deleteFolder = driveEndpoint({
 /** `GET /folders`: the markers, by which an export keeps empty folders. */
 export const listFolders = driveEndpoint({
   id: "listFolders",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "List folders",
   description:
     "Lists what `createFolder` keeps, in the order of the UTF-8 bytes, with files in it or without. Folders that exist " +
     "only as a part of file names are not in it. A key that is limited to names with a prefix sees only these.",
-  parameters: ["Limit", "Prefix", "Last"].map(parameter),
+  parameters: ["Limit", "Prefix", "Last"],
   success: {
     200: jsonResponse("The folders, and `paging` if there is a next page.", "FolderList", {
       example: { folders: ["trip/2026/"] },

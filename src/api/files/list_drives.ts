@@ -1,8 +1,6 @@
 import { boundedJson, pagingOf } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import { driveEndpoint } from "../drive_call.ts";
 
@@ -12,14 +10,14 @@ const DRIVE_MEMORY = 512;
 /** `GET /v1/{project_id}`: the drives of a project with their usage. */
 export const listDrives = driveEndpoint({
   id: "listDrives",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "List drives",
   description:
     "Lists the drives of a project in the order of their names' UTF-8 bytes, with their number of files and total size. " +
     "A key that is limited to some drives " +
     "sees only these. One that is limited to names with a prefix sees `null` for the counts, which would tell about " +
     "other names.",
-  parameters: ["Limit", "Prefix", "Last"].map(parameter),
+  parameters: ["Limit", "Prefix", "Last"],
   success: { 200: jsonResponse("The drives, and `paging` if there is a next page.", "DriveList") },
   schemas: {
     DriveList: closed({

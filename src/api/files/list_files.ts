@@ -1,10 +1,8 @@
 import { errors } from "../../http/http_error.ts";
 import { boundedJson, pagingOf } from "../../http/responses/json_response.ts";
 import type { Query } from "../../http/request_target.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { byteLength, compareNames, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
 import type { Listed, ListPage, ListQuery } from "../../store/listing/listing.ts";
@@ -41,12 +39,12 @@ const MAYBE = ["expires", "mtime"];
 /** `GET /files`: names in the order of their UTF-8 bytes. "At most 1000 names are returned by default." */
 export const listFiles = driveEndpoint({
   id: "listFiles",
-  tag: TAGS.files,
+  tag: "Files",
   summary: "List files",
   description:
     "Lists names in the order of their UTF-8 bytes, or searches them with `contains`. A drive without any files is " +
     "listed as empty. A key that is limited to names with a prefix sees only these.",
-  parameters: ["Limit", "Prefix", "Contains", "Last", "Recursive", "Details"].map(parameter),
+  parameters: ["Limit", "Prefix", "Contains", "Last", "Recursive", "Details"],
   success: {
     200: jsonResponse("The names, and `paging` if there is a next page.", "FileList", {
       example: {

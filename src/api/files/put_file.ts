@@ -1,11 +1,8 @@
 import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { bytesBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { bytesBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, schema } from "../../openapi/schemas.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
@@ -27,14 +24,12 @@ import { attributesOf, deadlineJson } from "./attributes.ts";
 export const putFile = driveEndpoint(
   {
     id: "putFile",
-    tag: TAGS.files,
+    tag: "Files",
     summary: "Store a file",
     description:
       "Stores a file in one request and replaces an existing file of the same name. The drive need not exist before. " +
       "The content type is that of the request, otherwise derived from the name, otherwise `application/octet-stream`.",
-    parameters: ["FileName", "ExpiresIn", "Mtime", "ContentDigest", "IfMatch", "IfNoneMatch"].map(
-      parameter,
-    ),
+    parameters: ["FileName", "ExpiresIn", "Mtime", "ContentDigest", "IfMatch", "IfNoneMatch"],
     body: bytesBody(
       `The bytes of the file, at most ${MAX_PAYLOAD}. An empty body makes an empty file.`,
     ),

@@ -1,10 +1,7 @@
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { bytesBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { bytesBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, schema } from "../../openapi/schemas.ts";
 import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
 import {
   bodyFailures,
@@ -23,9 +20,9 @@ import { uploadFailures, uploadJson } from "./uploads.ts";
 export const putPart = driveEndpoint(
   {
     id: "putPart",
-    tag: TAGS.uploads,
+    tag: "Uploads in parts",
     summary: "Send a part",
-    parameters: ["FileName", "PartNumber", "ContentDigest"].map(parameter),
+    parameters: ["FileName", "PartNumber", "ContentDigest"],
     body: bytesBody(
       `The bytes of the part: ${MIN_PART} to ${MAX_PAYLOAD}. The last part may have fewer.`,
     ),

@@ -1,11 +1,8 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { MAX_LIST } from "../../rules/names.ts";
@@ -28,10 +25,10 @@ const ids = listOf(schema("TrashId"), { minItems: 1, maxItems: MAX_IDS });
 /** `GET /trash`: the items, newest first. */
 export const listTrash = driveEndpoint({
   id: "listTrash",
-  tag: TAGS.trash,
+  tag: "Trash",
   summary: "List the trash",
   description: "Lists deleted and replaced files of the drive, newest first.",
-  parameters: ["Limit", "Last", "Prefix"].map(parameter),
+  parameters: ["Limit", "Last", "Prefix"],
   success: { 200: jsonResponse("The items, and `paging` if there may be more.", "TrashList") },
   schemas: {
     TrashId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
@@ -77,7 +74,7 @@ function itemJson({ id, name, record, deleted, expires, reason }: TrashItem): un
 /** `POST /trash/restore`: gives files back their names. */
 export const restoreTrash = driveEndpoint({
   id: "restoreTrash",
-  tag: TAGS.trash,
+  tag: "Trash",
   summary: "Restore files from the trash",
   description:
     "Gives files back their names, with their content type, times and `ETag`. A file that has the name now is kept, and " +
@@ -140,7 +137,7 @@ const REASONS = {
 /** `DELETE /trash`: deletes items, or all of them, for good. */
 export const deleteTrash = driveEndpoint({
   id: "deleteTrash",
-  tag: TAGS.trash,
+  tag: "Trash",
   summary: "Delete files in the trash for good",
   body: jsonBody("The items to delete, or all.", schema("DeleteTrashRequest"), {
     example: { all: true },

@@ -1,11 +1,8 @@
 import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { boundedJson, json, pagingOf } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { bytesBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { bytesBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
@@ -36,12 +33,12 @@ export const uploadFailures = {
 /** `POST /uploads`: opens an upload in parts. A body is ignored. */
 export const startUpload = driveEndpoint({
   id: "startUpload",
-  tag: TAGS.uploads,
+  tag: "Uploads in parts",
   summary: "Start an upload",
   description:
     "Opens an upload in parts. The file becomes visible only when the upload is completed. " +
     "Its content type is that of this request, if it has one, otherwise that of part 1.",
-  parameters: ["FileName", "ExpiresIn", "Mtime"].map(parameter),
+  parameters: ["FileName", "ExpiresIn", "Mtime"],
   body: bytesBody("Ignored."),
   success: {
     202: jsonResponse(
@@ -74,9 +71,9 @@ const UPLOAD_MEMORY = 1024;
 /** `GET /uploads`: the open uploads of a drive, paged by `limit` and `last` like the list of files. */
 export const listUploads = driveEndpoint({
   id: "listUploads",
-  tag: TAGS.uploads,
+  tag: "Uploads in parts",
   summary: "List open uploads",
-  parameters: ["Limit", "LastUpload"].map(parameter),
+  parameters: ["Limit", "LastUpload"],
   success: {
     200: jsonResponse("The uploads, and `paging` if there is a next page.", "UploadList"),
   },
@@ -119,10 +116,10 @@ export const listUploads = driveEndpoint({
 /** `GET /uploads/{upload_id}`: the parts that have arrived, so that a client can resume after a crash. */
 export const showUpload = driveEndpoint({
   id: "showUpload",
-  tag: TAGS.uploads,
+  tag: "Uploads in parts",
   summary: "Show an upload",
   description: "Lists the parts that have arrived, so that a client can resume after a crash.",
-  parameters: [parameter("FileName")],
+  parameters: ["FileName"],
   success: { 200: jsonResponse("The upload, its parts and its deadline.", "UploadState") },
   failures: {
     BadRequest: uploadFailures.otherName,
@@ -168,12 +165,12 @@ export const showUpload = driveEndpoint({
 /** `PATCH /uploads/{upload_id}`: "Completes the upload." */
 export const completeUpload = driveEndpoint({
   id: "completeUpload",
-  tag: TAGS.uploads,
+  tag: "Uploads in parts",
   summary: "Complete an upload",
   description:
     `Makes the file of parts 1 to n, all of which except the last have at least ${MIN_PART} bytes. An upload without ` +
     "parts makes an empty file. A repeated call has the same response until the upload would have expired.",
-  parameters: ["FileName", "IfMatch", "IfNoneMatch"].map(parameter),
+  parameters: ["FileName", "IfMatch", "IfNoneMatch"],
   success: {
     200: jsonResponse(
       "The file exists. `expires` is its deadline if the start of the upload had `expires_in`.",
@@ -203,10 +200,10 @@ export const completeUpload = driveEndpoint({
 /** `DELETE /uploads/{upload_id}`: "Aborts the upload." */
 export const abortUpload = driveEndpoint({
   id: "abortUpload",
-  tag: TAGS.uploads,
+  tag: "Uploads in parts",
   summary: "Abort an upload",
   description: "Discards an upload. Afterwards every call on it is answered with 404.",
-  parameters: [parameter("FileName")],
+  parameters: ["FileName"],
   success: { 200: jsonResponse("The upload was discarded.", "Upload") },
   failures: {
     BadRequest: uploadFailures.otherName,

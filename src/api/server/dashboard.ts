@@ -1,14 +1,8 @@
 import { errors } from "../../http/http_error.ts";
 import { sendStatic, type StaticFile, staticFile } from "../../http/responses/static_files.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { plainResponse } from "../../openapi/responses.ts";
-import {
-  type Content,
-  header,
-  type HeaderObjects,
-  parameter,
-  type ResponseObject,
-} from "../../openapi/types.ts";
+import { header, plainResponse } from "../../openapi/messages.ts";
+import type { ParameterName } from "../../openapi/parameters.ts";
+import type { Content, HeaderObjects, ResponseObject } from "../../openapi/types.ts";
 import { escapeHtml } from "../../rules/html.ts";
 import { publicEndpoint } from "../endpoint.ts";
 import { currentSession } from "../sessions/session_json.ts";
@@ -69,7 +63,7 @@ const headers: HeaderObjects = {
   "X-Frame-Options": header("FrameOptions"),
 };
 const text = { schema: { type: "string" } };
-const parameters = [parameter("KnownPage"), parameter("AcceptEncoding")];
+const parameters: readonly ParameterName[] = ["KnownPage", "AcceptEncoding"];
 
 function responses(cacheControl: string, content: Content): Record<string, ResponseObject> {
   const all = { ...headers, "Cache-Control": header(cacheControl) };
@@ -83,7 +77,7 @@ function responses(cacheControl: string, content: Content): Record<string, Respo
 /** `GET /`: the page of the dashboard. */
 export const showDashboard = publicEndpoint({
   id: "showDashboard",
-  tag: TAGS.server,
+  tag: "The server",
   summary: "The dashboard",
   description: "A web application. It uses only the API that is described here.",
   parameters,
@@ -113,7 +107,7 @@ export const showDashboard = publicEndpoint({
 export const showDashboardFile = publicEndpoint(
   {
     id: "showDashboardFile",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "A file of the dashboard",
     parameters,
     description: "The page at `/` names the current files.",

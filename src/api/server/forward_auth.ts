@@ -6,9 +6,8 @@ import { errors } from "../../http/http_error.ts";
 import { isFromOtherSite } from "../../http/network/wrong_keys.ts";
 import { decodeLeniently, Query } from "../../http/request_target.ts";
 import type { Header } from "../../http1/headers.ts";
-import { forCallers, TAGS } from "../../openapi/info.ts";
-import { plainResponse } from "../../openapi/responses.ts";
-import { header, parameter } from "../../openapi/types.ts";
+import { forCallers } from "../../openapi/info.ts";
+import { header, plainResponse } from "../../openapi/messages.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 
 /**
@@ -23,13 +22,13 @@ import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 export const forwardAuth: Endpoint = {
   operation: {
     id: "forwardAuth",
-    tag: TAGS.applications,
+    tag: "Applications",
     summary: "Authorize a request to an application",
     description:
       "For a reverse proxy in front of an application: nginx `auth_request`, Caddy `forward_auth`, Traefik " +
       "`ForwardAuth`. The proxy passes on the headers of the client's request. An application that does not exist is " +
       "answered like a protected one, unless a key of the project is sent.",
-    parameters: [parameter("CallerMethod")],
+    parameters: ["CallerMethod"],
     success: {
       204: plainResponse("The client has access.", {
         "Cache-Control": header("NoStore"),

@@ -1,8 +1,8 @@
 import { deadline } from "@std/async/deadline";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { noCredentials, TAGS } from "../../openapi/info.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
+import { noCredentials } from "../../openapi/info.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
 import { closed } from "../../openapi/schemas.ts";
 import type { Endpoint } from "../endpoint.ts";
 
@@ -16,7 +16,7 @@ const READY_TTL = 1000;
 export const showHealth: Endpoint = {
   operation: {
     id: "showHealth",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Whether the server is alive",
     description: "200 while the process answers at all.",
     success: { 200: jsonResponse("The server is alive.", "Alive") },
@@ -32,7 +32,7 @@ export const showHealth: Endpoint = {
 export const showReadiness: Endpoint = {
   operation: {
     id: "showReadiness",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Whether the server accepts requests",
     success: { 200: jsonResponse("The server accepts requests.", "Ready") },
     failures: { Unavailable: "It is shutting down, or its store cannot be reached." },

@@ -2,9 +2,8 @@ import { HttpResponse } from "../../http/responses/http_response.ts";
 import { timingSafeEqual } from "node:crypto";
 import { bearerToken, keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
-import { forMetrics, TAGS } from "../../openapi/info.ts";
-import { plainResponse } from "../../openapi/responses.ts";
-import { header } from "../../openapi/types.ts";
+import { forMetrics } from "../../openapi/info.ts";
+import { header, plainResponse } from "../../openapi/messages.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 
@@ -12,7 +11,7 @@ import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 export const showMetrics: Endpoint = {
   operation: {
     id: "showMetrics",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Metrics of the server",
     description:
       "In the text format of Prometheus. Needs the token for metrics or the administrator's.",

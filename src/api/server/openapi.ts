@@ -1,9 +1,8 @@
 import { encodeJson } from "../../http/responses/json_response.ts";
 import { sendStatic, type StaticFile, staticFile } from "../../http/responses/static_files.ts";
 import { describeRoutes } from "../../openapi/document.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { plainResponse } from "../../openapi/responses.ts";
-import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
+import { header, plainResponse } from "../../openapi/messages.ts";
+import type { HeaderObjects } from "../../openapi/types.ts";
 import { type Endpoint, publicEndpoint } from "../endpoint.ts";
 import type { Route } from "../router.ts";
 
@@ -30,10 +29,10 @@ export function showDescription(routes: () => readonly Route[]): Endpoint {
   let file: StaticFile | undefined;
   return publicEndpoint({
     id: "showDescription",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "This description",
     description: "Pages of every origin may read it.",
-    parameters: [parameter("KnownPage")],
+    parameters: ["KnownPage"],
     success: {
       200: plainResponse("An OpenAPI 3.1 document.", headers, {
         "application/json": {

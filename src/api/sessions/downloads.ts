@@ -1,11 +1,10 @@
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/responses/json_response.ts";
 import { Query } from "../../http/request_target.ts";
-import { forOwner, noCredentials, TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse, plainResponse } from "../../openapi/responses.ts";
-import { closed, listOf } from "../../openapi/schemas.ts";
-import { BYTES, header, parameter, schema } from "../../openapi/types.ts";
+import { sendFile } from "../../http/responses/send_file.ts";
+import { forOwner, noCredentials } from "../../openapi/info.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import {
   driveNameProblem,
@@ -16,7 +15,13 @@ import {
 import type { Ticket } from "../../store/sessions/tickets.ts";
 import { authenticate, authenticationFailures, changeFailures } from "../admin/admin_call.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
-import { sendFile } from "../files/download_file.ts";
+import {
+  fileResponses,
+  notOfHead,
+  readFailures,
+  readParameters,
+  sendOptionsOf,
+} from "../files/download_file.ts";
 import { forbiddenText, requireRights } from "../permissions.ts";
 import { archiveResponse } from "../sharing/archive_response.ts";
 import { MAX_SELECTED, selectionOf } from "../sharing/create_archive.ts";
@@ -32,7 +37,7 @@ const CREATE = "createDownload";
 export const createDownload: Endpoint = {
   operation: {
     id: CREATE,
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Create a download ticket",
     description:
       "Creates an address that opens files of a drive for an hour without credentials, so that browsers and download " +
@@ -74,45 +79,25 @@ export const createDownload: Endpoint = {
   handle: create,
 };
 
-const bytes = { "*/*": BYTES };
-
 /** `GET /dashboard/download/{ticket}`: a file of a ticket, or all of them as a ZIP. */
 export const openDownload: Endpoint = {
   operation: {
     id: "openDownload",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Download files with a ticket",
     description:
       "Returns one file of a ticket, as a link on a file does, or all of them as a zip archive. A page of the same " +
       "origin can show images, audio and video from it.",
-    parameters: [
-      "TicketFile",
-      "LinkDownload",
-      "TicketZip",
-      "Range",
-      "IfRange",
-      "IfMatch",
-      "IfNoneMatch",
-      "IfModifiedSince",
-      "IfUnmodifiedSince",
-    ].map(parameter),
-    success: {
-      200: plainResponse("The whole file, or the archive.", fileHeaders, bytes),
-      206: plainResponse("The bytes of the range.", {
-        ...fileHeaders,
-        "Content-Range": header("ContentRange"),
-      }, bytes),
-      304: plainResponse("The caller's version is current.", fileHeaders),
-    },
+    parameters: ["TicketFile", "LinkDownload", "TicketZip", ...readParameters],
+    success: fileResponses("The whole file, or the archive.", fileHeaders),
     failures: {
       BadRequest: "The query is malformed, or has neither `name` nor `zip`.",
       Forbidden: "A browser asks for it as a script, a style sheet or a frame of a page.",
       NotFound:
         "There is no such ticket, it has ended, it does not cover this file, or the file is gone.",
-      PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
-      RangeNotSatisfiable: "The range lies outside the file.",
+      ...readFailures,
     },
-    notOfHead: ["206", "416"],
+    notOfHead,
   },
   access: { security: noCredentials, isShared: true },
   handle: open,
@@ -175,10 +160,10 @@ async function openFile(
   const file = isOpen ? await deps.store.files.reader.open({ project, drive, name }) : undefined;
   if (file === undefined) throw errors.linkNotFound();
   const isDownload = (query.one("download") ?? "false") !== "false";
+  const options = sendOptionsOf(file.record);
   const disposition = fileDisposition({ name, ...file.record }, isDownload);
-  return await sendFile(routed, deps, file, {
-    adapt: (headers) => headers.set("Content-Disposition", disposition),
-  });
+  options.headers.set("Content-Disposition", disposition);
+  return await sendFile(routed, deps, file, options);
 }
 
 /** Whether a ticket opens a file. The limits of a key never change, so they were checked when the ticket was made. */

@@ -2,11 +2,11 @@ import { keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { dashboardCookie } from "../../http/network/dashboard_cookie.ts";
-import { noCredentials, TAGS } from "../../openapi/info.ts";
-import { type Access, type Failures, jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed } from "../../openapi/schemas.ts";
-import { header, type HeaderObjects, schema } from "../../openapi/types.ts";
+import { noCredentials } from "../../openapi/info.ts";
+import { header, jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import type { Access, Failures } from "../../openapi/operation.ts";
+import { closed, schema } from "../../openapi/schemas.ts";
+import type { HeaderObjects } from "../../openapi/types.ts";
 import { browserName } from "./browser_name.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
 import type { Store } from "../../store/store.ts";
@@ -39,7 +39,7 @@ const access: Access = { security: noCredentials };
 export const showSession: Endpoint = {
   operation: {
     id: "showSession",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Show the session of a browser",
     description: "Returns the session that the cookie of the dashboard names; `null` without one.",
     success: {
@@ -55,7 +55,7 @@ export const showSession: Endpoint = {
 export const signIn: Endpoint = {
   operation: {
     id: "signIn",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Sign a browser in to the dashboard",
     description:
       "Starts a session with a project key, the administrator's token, or a sign-in code, and sets its cookie. The " +
@@ -85,7 +85,7 @@ export const signIn: Endpoint = {
 export const signOut: Endpoint = {
   operation: {
     id: "signOut",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "Sign a browser out of the dashboard",
     description:
       "Ends the session that the cookie names, if there is one, and removes the cookie. The session ends at once; in " +

@@ -1,6 +1,6 @@
 import { csrfOf } from "../../http/network/dashboard_cookie.ts";
-import { closed, listOf, orNull } from "../../openapi/schemas.ts";
-import { type Schema, schema } from "../../openapi/types.ts";
+import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
+import type { Schema } from "../../openapi/types.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { PERMISSIONS, Rights } from "../../rules/rights.ts";
 import type { Deps, RoutedRequest } from "../endpoint.ts";

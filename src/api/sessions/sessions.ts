@@ -1,10 +1,9 @@
 import { errors } from "../../http/http_error.ts";
 import { decodeSegment } from "../../http/request_target.ts";
-import { forOwner, TAGS } from "../../openapi/info.ts";
+import { forOwner } from "../../openapi/info.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
 import type { Access } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, listOf } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import type { ListedSession } from "../../store/sessions/sign_ins.ts";
 import { authenticate, authenticationFailures, changeFailures } from "../admin/admin_call.ts";
@@ -18,7 +17,7 @@ const access: Access = { security: forOwner, failures: authenticationFailures };
 export const listSessions: Endpoint = {
   operation: {
     id: "listSessions",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "List the sessions of a key",
     description:
       "Lists the browsers that are signed in to the dashboard with the sender's key or token, the newest first.",
@@ -66,7 +65,7 @@ function listedJson(
 export const endSessions: Endpoint = {
   operation: {
     id: "endSessions",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "End all sessions of a key",
     description:
       "Ends all sessions with the sender's key or token, also the one that the request used.",
@@ -83,7 +82,7 @@ export const endSessions: Endpoint = {
 export const endSession: Endpoint = {
   operation: {
     id: "endSession",
-    tag: TAGS.server,
+    tag: "The server",
     summary: "End a session",
     success: {
       200: jsonResponse("The session is ended.", "EndedSessions", { headers: sessionHeaders }),

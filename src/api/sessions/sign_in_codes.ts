@@ -1,9 +1,7 @@
 import { json } from "../../http/responses/json_response.ts";
 import { errors } from "../../http/http_error.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
+import { jsonResponse } from "../../openapi/messages.ts";
+import { closed, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { administratorEndpoint, changeFailures } from "../admin/admin_call.ts";
 
@@ -15,7 +13,7 @@ export function signInUrl(origin: string, code: string): string {
 /** `POST /admin/v1/sign-in-codes`: a code that signs the administrator in once. */
 export const createSignInCode = administratorEndpoint({
   id: "createSignInCode",
-  tag: TAGS.server,
+  tag: "The server",
   summary: "Create a sign-in code",
   description:
     "Creates a code that signs one browser in to the dashboard as the administrator, within 15 minutes and once. It is " +

@@ -1,10 +1,7 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { plainResponse } from "../../openapi/responses.ts";
-import { closed, listOf } from "../../openapi/schemas.ts";
-import { BYTES, header, parameter, schema } from "../../openapi/types.ts";
+import { BYTES, header, jsonBody, plainResponse } from "../../openapi/messages.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
@@ -27,13 +24,13 @@ const texts = { maxItems: MAX_SELECTED };
 export const createArchive = driveEndpoint(
   {
     id: "createArchive",
-    tag: TAGS.files,
+    tag: "Files",
     summary: "Download files as a zip archive",
     description:
       "Returns files, named one by one or by the beginning of their names, as a zip archive. " +
       "Each is stored in it once, without compression. " +
       `An archive has at most ${MAX_ARCHIVE_ENTRIES} files and folders.`,
-    parameters: [parameter("ContentDigest")],
+    parameters: ["ContentDigest"],
     body: jsonBody("The names and prefixes of the files.", schema("ArchiveSelection")),
     success: {
       200: plainResponse(

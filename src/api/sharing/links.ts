@@ -1,11 +1,8 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { boundedJson, json, pagingOf } from "../../http/responses/json_response.ts";
-import { TAGS } from "../../openapi/info.ts";
-import { jsonBody } from "../../openapi/operation.ts";
-import { jsonResponse } from "../../openapi/responses.ts";
-import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
-import { parameter, schema } from "../../openapi/types.ts";
+import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import type { Rights } from "../../rules/rights.ts";
 import {
@@ -41,7 +38,7 @@ const target = {
 /** `POST /links`: "`expires_in` in seconds, `null` or absent: until revoked". */
 export const createLink = driveEndpoint({
   id: "createLink",
-  tag: TAGS.sharing,
+  tag: "Sharing",
   summary: "Create a link",
   description:
     "A link opens a file, or all files whose names start with a prefix, to everyone who has its address. " +
@@ -132,10 +129,10 @@ export const createLink = driveEndpoint({
 /** `GET /links`: the links of a drive, "newest first, `paging` as in listings". */
 export const listLinks = driveEndpoint({
   id: "listLinks",
-  tag: TAGS.sharing,
+  tag: "Sharing",
   summary: "List links",
   description: "Lists the links of a drive that have not expired, the newest first.",
-  parameters: ["Limit", "LastLink"].map(parameter),
+  parameters: ["Limit", "LastLink"],
   success: {
     200: jsonResponse("The links, and `paging` if there is a next page.", "LinkList"),
   },
@@ -164,7 +161,7 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
 /** `DELETE /links/{id}`: "the URL is dead at once here, and within 5 s in other server processes". */
 export const revokeLink = driveEndpoint({
   id: "revokeLink",
-  tag: TAGS.sharing,
+  tag: "Sharing",
   summary: "Revoke a link",
   description:
     "The link opens nothing once this is answered; in other server processes within 5 seconds.",

@@ -1,17 +1,24 @@
 import { errors, toHttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { json, pagingOf } from "../../http/responses/json_response.ts";
+import { sendFile } from "../../http/responses/send_file.ts";
 import { Query } from "../../http/request_target.ts";
-import { noCredentials, TAGS } from "../../openapi/info.ts";
+import { noCredentials } from "../../openapi/info.ts";
+import { header, plainResponse } from "../../openapi/messages.ts";
 import type { Access } from "../../openapi/operation.ts";
-import { plainResponse } from "../../openapi/responses.ts";
-import { BYTES, header, type HeaderObjects, parameter } from "../../openapi/types.ts";
+import type { HeaderObjects } from "../../openapi/types.ts";
 import { fileNameProblem } from "../../rules/names.ts";
 import { KIB } from "../../rules/units.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
 import type { OpenLink } from "../../store/links/link_store.ts";
 import type { Deps, Endpoint, Handler, RoutedRequest } from "../endpoint.ts";
-import { sendFile } from "../files/download_file.ts";
+import {
+  fileResponses,
+  notOfHead,
+  readFailures,
+  readParameters,
+  sendOptionsOf,
+} from "../files/download_file.ts";
 import { archiveResponse } from "./archive_response.ts";
 import { requirePassword, unlock, wantsPage } from "./link_password.ts";
 import { errorPage, folderPage, passwordPage, previewPage } from "./share_pages.ts";
@@ -44,7 +51,6 @@ export const fileHeaders: HeaderObjects = {
   "Last-Modified": header("SharedModified"),
   "Repr-Digest": header("ReprDigest"),
 };
-const bytes = { "*/*": BYTES };
 
 const NOT_FOUND =
   "There is no such link, it has expired, was revoked or is used up, or its file is gone: the response does not tell which.";
@@ -55,7 +61,7 @@ const EMBEDDED_FAILURE = "A browser asks for it as a script, a style sheet or a 
 export const openLink: Endpoint = {
   operation: {
     id: "openLink",
-    tag: TAGS.sharing,
+    tag: "Sharing",
     summary: "Open a link",
     description:
       "A link on a file returns the file, like a download; to a browser that navigates to audio or video, a page that " +
@@ -69,35 +75,24 @@ export const openLink: Endpoint = {
       "LinkPreview",
       "LinkDownload",
       "LinkZip",
-      "Range",
-      "IfRange",
-      "IfMatch",
-      "IfNoneMatch",
-      "IfModifiedSince",
-      "IfUnmodifiedSince",
-    ].map(parameter),
+      ...readParameters,
+    ],
     success: {
-      200: plainResponse("The whole file, a zip archive, or a page.", fileHeaders, bytes),
-      206: plainResponse("The bytes of the range.", {
-        ...fileHeaders,
-        "Content-Range": header("ContentRange"),
-      }, bytes),
+      ...fileResponses("The whole file, a zip archive, or a page.", fileHeaders),
       303: plainResponse("Browsers play audio and video on a page.", {
         ...cacheControl,
         "Location": header("Location"),
       }),
-      304: plainResponse("The caller's version is current.", fileHeaders),
     },
     failures: {
       BadRequest: "The query is malformed.",
       Unauthorized: PASSWORD,
       Forbidden: EMBEDDED_FAILURE,
       NotFound: NOT_FOUND,
-      PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
-      RangeNotSatisfiable: "The range lies outside the file.",
+      ...readFailures,
       TooManyWrongKeys: "Too many wrong passwords of this link came from this network.",
     },
-    notOfHead: ["206", "416"],
+    notOfHead,
   },
   access: SHARE_ACCESS,
   handle: shared(open),
@@ -108,7 +103,7 @@ export const openLink: Endpoint = {
 export const unlockLink: Endpoint = {
   operation: {
     id: "unlockLink",
-    tag: TAGS.sharing,
+    tag: "Sharing",
     summary: "Send the password of a link",
     description: "The form of the page that asks for it. Programs send it as HTTP Basic.",
     body: {
@@ -271,13 +266,14 @@ async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Res
     return redirect(`/s/${params["token"]}?${below}preview`);
   }
   context.link = "file";
+  const options = sendOptionsOf(file.record);
+  const { headers } = options;
+  headers.set("Content-Disposition", fileDisposition({ name, ...file.record }, isDownload));
+  if (isPrivate(link)) headers.set("Cache-Control", "no-store");
+  if (maxDownloads !== undefined) headers.set("Accept-Ranges", "none");
   return await sendFile(call, deps, file, {
-    adapt: (headers) => {
-      headers.set("Content-Disposition", fileDisposition({ name, ...file.record }, isDownload));
-      if (isPrivate(link)) headers.set("Cache-Control", "no-store");
-      if (maxDownloads !== undefined) headers.set("Accept-Ranges", "none");
-    },
-    ignoresRange: maxDownloads !== undefined,
+    ...options,
+    range: maxDownloads === undefined ? undefined : () => undefined,
     beforeBody: () => countDownload(link, deps),
   });
 }

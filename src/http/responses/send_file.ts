@@ -43,7 +43,7 @@ export interface SendOptions {
   /** What the conditions of the request are compared with. */
   validators: Validators;
   /** Returns the range that is sent, by default that of `Range`; `undefined` for the whole file. */
-  range?: () => ByteRange | "unsatisfiable" | undefined;
+  range?: (() => ByteRange | "unsatisfiable" | undefined) | undefined;
   /** Called before a response with a body. What it throws is the response. */
   beforeBody?: (() => Promise<void>) | undefined;
 }

@@ -1,13 +1,42 @@
-import {
-  type Content,
-  header,
-  type HeaderObject,
-  type HeaderObjects,
-  type Json,
-  type ResponseObject,
-  type Schema,
-  schema,
+import { schema } from "./schemas.ts";
+import type {
+  Body,
+  Content,
+  HeaderObject,
+  HeaderObjects,
+  Json,
+  MediaType,
+  Reference,
+  ResponseObject,
+  Schema,
 } from "./types.ts";
+
+/** Any bytes. Generators of clients need a schema for them. */
+export const BYTES: MediaType = { schema: { type: "string", format: "binary" } };
+
+/** A request body in JSON. */
+export function jsonBody(
+  description: string,
+  schema: Schema,
+  { required = true, example }: { required?: boolean; example?: Json } = {},
+): Body {
+  const media = { schema, ...(example === undefined ? {} : { example }) };
+  return { description, required, content: { "application/json": media } };
+}
+
+/** A request body of arbitrary bytes, whose type `Content-Type` names. */
+export function bytesBody(description: string): Body {
+  return {
+    description,
+    required: false,
+    content: { "application/octet-stream": BYTES, "*/*": BYTES },
+  };
+}
+
+/** A reference to a header in `components`. */
+export function header(name: string): Reference {
+  return { $ref: `#/components/headers/${name}` };
+}
 
 /** "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7). */
 const HTTP_DATE =
@@ -211,30 +240,41 @@ export function plainResponse(
   return { description, headers: { ...everywhere, ...headers }, ...body };
 }
 
+/** An error response and its status. */
+interface Failure {
+  status: number;
+  response: ResponseObject;
+}
+
 function failure(
+  status: number,
   description: string,
-  example: string,
+  sentence: string,
   headers: HeaderObjects = {},
-): ResponseObject {
+): Failure {
+  const example = { errors: [sentence] };
   const all = { ...corsHeaders, ...headers };
-  return jsonResponse(description, "Errors", { example: { errors: [example] }, headers: all });
+  return { status, response: jsonResponse(description, "Errors", { example, headers: all }) };
 }
 
 const retryAfter: HeaderObjects = { "Retry-After": header("RetryAfter") };
 
 /** The errors, by their names in `components`. */
-export const responses = {
+export const errors = {
   BadRequest: failure(
+    400,
     "The request is malformed.",
     'The query parameter "name" is missing: it is required',
     sharedErrorHeaders,
   ),
   Unauthorized: failure(
+    401,
     "The credentials are missing or unknown.",
     "The X-Api-Key header is missing: send the project key",
     { "WWW-Authenticate": header("Authenticate") },
   ),
   AccessDenied: failure(
+    401,
     "Access control is on, and the caller sent no key of this application.",
     "The X-API-Key header is missing: send a key of this application",
     {
@@ -243,89 +283,82 @@ export const responses = {
     },
   ),
   Forbidden: failure(
+    403,
     "The credentials are known, but do not allow this.",
     "The key in X-Api-Key is of another project than the one in the path",
   ),
   NotFound: failure(
+    404,
     "The resource does not exist.",
     'There is no file "pets/cat.jpg" in this drive',
     sharedErrorHeaders,
   ),
   MethodNotAllowed: failure(
+    405,
     "This path does not support this method.",
     "The method PUT is not allowed here: use GET, POST, DELETE, HEAD, OPTIONS",
     { "Allow": header("Allow"), ...sharedErrorHeaders },
   ),
   BodyTimeout: failure(
+    408,
     "The body stopped coming. The connection is closed.",
     "The body stopped coming: nothing was stored, send it again",
   ),
   Conflict: failure(
+    409,
     "The request conflicts with the current state.",
     'The drive "photos" is being removed: try again',
     { "Retry-After": header("RetryAfterSome") },
   ),
   PreconditionFailed: failure(
+    412,
     "A condition of the request does not hold.",
     "The file is not in the state that the conditional headers demand: nothing was changed",
   ),
   TooLarge: failure(
+    413,
     "The body is too large.",
     "The body is larger than 10485760 bytes: send larger files in parts, see POST …/uploads",
   ),
   UnsupportedMediaType: failure(
+    415,
     "The body is a form: nothing was stored.",
     "The body is a form (multipart/form-data): send the bytes themselves, such as with curl -X POST --data-binary @FILE or -T FILE",
   ),
   RangeNotSatisfiable: failure(
+    416,
     "The range lies outside the file.",
     "The Range header asks for bytes that a file of 26 bytes does not have",
     { "Content-Range": header("UnsatisfiedRange") },
   ),
   TooManyWrongKeys: failure(
+    429,
     "Too many wrong keys came from this network. A correct key is still accepted.",
     "Too many wrong keys came from this network: send the right one, or wait 42 seconds",
     retryAfter,
   ),
   HeadTooLarge: failure(
+    431,
     "The head of the request is larger than 64 KiB, or has more than 256 headers. The connection is closed.",
     "The request cannot be answered: its head has more than 65536 bytes",
   ),
   ServerError: failure(
+    500,
     "A defect of the server. Its log has the details under the request's id.",
     "The server failed to answer this request: its log has the details under the X-Request-Id",
   ),
   Unavailable: failure(
+    503,
     "Temporarily unavailable: the server is shutting down, its store cannot be reached, or too many uploads are running.",
     "The server is shutting down: try again",
     retryAfter,
   ),
   StorageFull: failure(
+    507,
     "There is not enough space: nothing was stored.",
     "The server's disk is full: nothing was stored; delete files or ask its operator",
   ),
 } as const;
 
 /** The name of an error in `components`. */
-export type ErrorName = keyof typeof responses;
-
-/** The status of each error. */
-export const STATUS_OF: Readonly<Record<ErrorName, number>> = {
-  BadRequest: 400,
-  Unauthorized: 401,
-  AccessDenied: 401,
-  Forbidden: 403,
-  NotFound: 404,
-  MethodNotAllowed: 405,
-  BodyTimeout: 408,
-  Conflict: 409,
-  PreconditionFailed: 412,
-  TooLarge: 413,
-  UnsupportedMediaType: 415,
-  RangeNotSatisfiable: 416,
-  TooManyWrongKeys: 429,
-  HeadTooLarge: 431,
-  ServerError: 500,
-  Unavailable: 503,
-  StorageFull: 507,
-};
+export type ErrorName = keyof typeof errors;
