@@ -1,9 +1,13 @@
 import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import * as apps from "./api/admin/apps.ts";
 import { listEvents, listServerEvents } from "./api/admin/events.ts";
-import { showOwnKey } from "./api/admin/own_key.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
-import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
+import {
+  createProjectKey,
+  listProjectKeys,
+  revokeProjectKey,
+  showOwnKey,
+} from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
 import { createS3Key, listS3Keys, revokeS3Key } from "./api/admin/s3_keys.ts";
 import { showStatus } from "./api/admin/status.ts";

@@ -1,7 +1,7 @@
 import { authenticateForProject, type Caller, reauthenticate } from "../http/authentication.ts";
 import { announcedSize, assertDigest, expectedDigest, readBody } from "../http/body.ts";
 import { errors, toHttpError } from "../http/http_error.ts";
-import type { RequestContext, RequestKind } from "../http/request_context.ts";
+import type { RequestKind } from "../http/request_context.ts";
 import { decodeLeniently, decodeSegment, Query } from "../http/request_target.ts";
 import { forOwner } from "../openapi/info.ts";
 import type { Access, Failures, OperationDescription } from "../openapi/operation.ts";
@@ -16,9 +16,7 @@ import type { Deps, Endpoint, Handler, RoutedRequest } from "./endpoint.ts";
 import { forbiddenText, requireRights } from "./permissions.ts";
 
 /** A request to a drive or a project's drives, whose sender is authorized. */
-export interface DriveCall {
-  request: Request;
-  requestId: string;
+export interface DriveCall extends Omit<RoutedRequest, "query"> {
   project: string;
   /** Empty if the route has none. */
   drive: string;
@@ -31,9 +29,6 @@ export interface DriveCall {
    */
   rights: Rights;
   caller: Caller;
-  context: RequestContext;
-  /** Returns the origin that the client requested, such as `https://files.example.com`. */
-  origin: () => string;
   /** Returns who makes a change, for the audit log. */
   actor: () => Actor;
   /**
@@ -95,22 +90,16 @@ function authorized(operation: string, handler: DriveHandler): Handler {
     const project = decodeLeniently(routed.params["project"] ?? "");
     const sender = await authorize(routed, project, deps);
     routed.context.project = project;
-    requireRights(operation, sender.rights);
+    requireRights(operation, sender.caller.rights);
     try {
       return await handler(driveCallOf(routed, project, sender), deps);
     } catch (error) {
       // The owner of a project that was just deleted gets the response to an unknown key.
-      throw sender.isAdministrator && error instanceof NoSuchProject
+      throw sender.caller.isAdministrator && error instanceof NoSuchProject
         ? errors.projectNotFound(project)
         : error;
     }
   };
-}
-
-/** The sender of a request, who may use the project. */
-interface Sender extends Pick<DriveCall, "caller" | "reauthorize"> {
-  isAdministrator: boolean;
-  rights: Rights;
 }
 
 /**
@@ -118,40 +107,34 @@ interface Sender extends Pick<DriveCall, "caller" | "reauthorize"> {
  *
  * @throws {HttpError} 401, 403 or 429 as for keys; 404 if the administrator names a project that does not exist.
  */
-export async function authorize(
+async function authorize(
   { request: { headers }, address, context }: RoutedRequest,
   project: string,
-  { administrator: adminToken, store, wrongKeys }: Deps,
-): Promise<Sender> {
-  const { keys, signIns: sessions } = store;
-  const auth = { keys, sessions, adminToken, wrongKeys, address, context };
-  const caller = await authenticateForProject(headers, project, adminToken, auth);
-  const { isAdministrator, rights } = caller;
-  if (isAdministrator) {
+  { administrator, store, wrongKeys }: Deps,
+): Promise<Pick<DriveCall, "caller" | "reauthorize">> {
+  const auth = { administrator, store, wrongKeys, address, context };
+  const caller = await authenticateForProject(headers, project, auth);
+  if (caller.isAdministrator) {
     const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
     if (!exists) throw errors.projectNotFound(project);
   }
-  const reauthorize = () => reauthenticate(caller, auth);
-  return { caller, isAdministrator, rights, reauthorize };
+  return { caller, reauthorize: () => reauthenticate(caller, auth) };
 }
 
 function driveCallOf(
-  { request, requestId, address, context, origin, params, query: text }: RoutedRequest,
+  routed: RoutedRequest,
   project: string,
-  { caller, rights, reauthorize }: Sender,
+  { caller, reauthorize }: Pick<DriveCall, "caller" | "reauthorize">,
 ): DriveCall {
-  const drive = params["drive"] === undefined ? "" : driveOf(params["drive"], rights);
-  const id = decodeSegment(params["id"] ?? params["link"] ?? "");
+  const { address, context, params, query } = routed;
+  const { rights } = caller;
   return {
-    request,
-    requestId,
-    context,
-    origin,
+    ...routed,
     actor: () => ({ by: context.key ?? "", address: address() }),
     project,
-    drive,
-    id,
-    query: new Query(text),
+    drive: params["drive"] === undefined ? "" : driveOf(params["drive"], rights),
+    id: decodeSegment(params["id"] ?? params["link"] ?? ""),
+    query: new Query(query),
     caller,
     rights,
     reauthorize,

@@ -4,7 +4,7 @@ import { publicEndpoint } from "./endpoint.ts";
 import { allowedMethods, findEndpoint, findRoute, route } from "./router.ts";
 
 function endpoint(id: string) {
-  const operation = { id, tag: "test", summary: id, success: {} };
+  const operation = { id, tag: "Files" as const, summary: id, success: {} };
   return publicEndpoint(operation, () => Promise.resolve(new Response(id)));
 }
 

@@ -60,12 +60,10 @@ export function routedRequest(
 /** A request to the drive `d` of the project `p`, whose sender is authorized. */
 export function driveCall(request: Request, own: Partial<DriveCall> = {}): DriveCall {
   return {
+    ...routedRequest("GET", {}, {}),
     request,
-    requestId: "r1",
-    origin: () => "http://kv.example",
     actor: () => ({ by: "admin", address: "192.0.2.1" }),
     reauthorize: () => Promise.resolve(),
-    context: someContext(),
     rights: Rights.all,
     caller: { isAdministrator: true, rights: Rights.all, hash: "" },
     project: "p",

@@ -1,29 +1,11 @@
 import { Rights } from "../rules/rights.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
+import type { FoundProjectKey } from "../store/accounts/project_keys.ts";
+import type { Store } from "../store/store.ts";
 import { errors, type HttpError } from "./http_error.ts";
 import { csrfOf, dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
 import { isFromOtherSite, type WrongKeyLimiter } from "./network/wrong_keys.ts";
 import type { RequestContext } from "./request_context.ts";
-
-/** A key that the store knows. */
-export interface KnownKey {
-  project: string;
-  /** The beginning of its secret. */
-  prefix: string;
-  rights: Rights;
-}
-
-/** Looks up project keys by their SHA-256. */
-export interface KeyRing {
-  /** What a key opens; `undefined` for an unknown key. */
-  find(keyHash: string): Promise<KnownKey | undefined>;
-}
-
-/** Knows which keys were revoked. */
-export interface KeyStatus {
-  /** Whether a key that was valid for the project `age` milliseconds ago still is. */
-  isStillValid(keyHash: string, project: string, age: number): Promise<boolean>;
-}
 
 /** Knows the administrator's token by its SHA-256. */
 export interface AdminToken {
@@ -34,33 +16,16 @@ export interface AdminToken {
 
 /** What is needed to check the credentials of a request. */
 export interface AuthContext {
-  keys: KeyRing;
-  sessions: SessionRing;
+  administrator: AdminToken;
+  store: {
+    keys: Pick<Store["keys"], "find" | "isStillValid">;
+    signIns: Pick<Store["signIns"], "find" | "isStillValid">;
+  };
   wrongKeys: WrongKeyLimiter;
   /** Returns the address of the client. */
   address: () => string;
   /** Receives the prefix of an accepted key. */
   context: RequestContext;
-}
-
-/** A session of a browser that is signed in to the dashboard. */
-export interface KnownSession {
-  /** SHA-256 of its token. */
-  hash: string;
-  record: { id: string; owner: { hash: string } };
-  /** Absent for the administrator. */
-  key?: KnownKey;
-}
-
-/** Looks up sessions by the SHA-256 of their tokens. */
-export interface SessionRing {
-  find(hash: string): Promise<KnownSession | undefined>;
-}
-
-/** Knows which sessions were ended. */
-export interface SessionStatus {
-  /** Whether a session that was valid `age` milliseconds ago still is. */
-  isStillValid(hash: string, age: number): Promise<boolean>;
 }
 
 /** The sender of a request, with access to everything, or to one project. */
@@ -83,13 +48,12 @@ export type Caller =
 export async function authenticateForProject(
   headers: Headers,
   project: string,
-  adminToken: AdminToken,
   auth: AuthContext,
 ): Promise<Caller> {
   const isByKey = headers.has("x-api-key") || bearerToken(headers) === undefined;
   const caller = isByKey
     ? await keyOrSession(headers, auth, errors.missingKey)
-    : await authenticateCaller(headers, adminToken, auth);
+    : await authenticateCaller(headers, auth);
   if (!caller.isAdministrator && caller.project !== project) throw errors.wrongProject();
   return caller;
 }
@@ -102,18 +66,13 @@ export async function authenticateForProject(
  */
 export async function reauthenticate(
   caller: Caller,
-  { keys, sessions, adminToken, context }: {
-    keys: KeyStatus;
-    sessions: SessionStatus;
-    adminToken: AdminToken;
-    context: RequestContext;
-  },
+  { administrator, store: { keys, signIns }, context }: Omit<AuthContext, "wrongKeys" | "address">,
 ): Promise<void> {
   const { hash, session, rights: { expires = Infinity } } = caller;
   const age = performance.now() - context.began;
-  const isEnded = session !== undefined && !await sessions.isStillValid(session.hash, age);
+  const isEnded = session !== undefined && !await signIns.isStillValid(session.hash, age);
   if (caller.isAdministrator) {
-    if (!isEnded && await adminToken.hasHash(hash)) return;
+    if (!isEnded && await administrator.hasHash(hash)) return;
     throw isEnded ? errors.sessionEnded() : errors.unknownToken();
   }
   if (!isEnded && await keys.isStillValid(hash, caller.project, age)) return;
@@ -127,16 +86,13 @@ export async function reauthenticate(
  *
  * @throws {HttpError} 401 without known credentials, 429 after too many unknown ones.
  */
-export async function authenticateCaller(
-  headers: Headers,
-  adminToken: AdminToken,
-  auth: AuthContext,
-): Promise<Caller> {
+export async function authenticateCaller(headers: Headers, auth: AuthContext): Promise<Caller> {
+  const { administrator, context } = auth;
   const token = bearerToken(headers);
   if (token === undefined) return await keyOrSession(headers, auth, errors.missingCredentials);
   const hash = token.length <= MAX_KEY_HEADER ? hashSecret(token) : "";
-  if (!await adminToken.hasHash(hash)) throw keyRefusal(errors.unknownToken(), headers, auth);
-  auth.context.key = adminToken.actor;
+  if (!await administrator.hasHash(hash)) throw keyRefusal(errors.unknownToken(), headers, auth);
+  context.key = administrator.actor;
   return { isAdministrator: true, rights: Rights.all, hash };
 }
 
@@ -159,12 +115,12 @@ async function keyOrSession(
     return caller;
   }
   const hash = key.length > MAX_KEY_HEADER ? "" : hashSecret(key);
-  const found = hash === "" ? undefined : await auth.keys.find(hash);
+  const found = hash === "" ? undefined : await auth.store.keys.find(hash);
   if (found === undefined) throw keyRefusal(errors.unknownKey(), headers, auth);
   return callerOf(found, hash, auth);
 }
 
-function callerOf(key: KnownKey, hash: string, { context }: AuthContext): Caller {
+function callerOf(key: FoundProjectKey, hash: string, { context }: AuthContext): Caller {
   context.key = key.prefix;
   return { isAdministrator: false, project: key.project, rights: key.rights, hash };
 }
@@ -181,7 +137,7 @@ async function sessionCaller(headers: Headers, auth: AuthContext): Promise<Calle
   if (csrf === null) return undefined;
   const token = dashboardTokens(headers).find((each) => csrfOf(each) === csrf);
   if (token === undefined) return undefined;
-  const found = await auth.sessions.find(hashSecret(token));
+  const found = await auth.store.signIns.find(hashSecret(token));
   if (found === undefined) throw errors.sessionEnded();
   const { hash, key, record: { id, owner } } = found;
   const session = { hash, id };

@@ -16,19 +16,28 @@ import { someContext } from "./test_support.ts";
 const KEY = "p_secret";
 const TOKEN = "token-of-the-administrator";
 
-const adminToken = {
+const administrator = {
   actor: "admin",
   hasHash: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)),
 };
 
-const recordOf = (secret: string) => ({ id: `of ${secret}`, owner: { hash: hashSecret(secret) } });
+const FOUND = { project: "p", prefix: "sec", rights: Rights.all, deleting: [] };
+
+const recordOf = (secret: string) => ({
+  id: `of ${secret}`,
+  owner: { hash: hashSecret(secret) },
+  created: 0,
+  lastUsed: 0,
+  expires: Infinity,
+  address: "192.0.2.1",
+  browser: "curl",
+});
+
+const isStillValid = () => Promise.resolve(true);
 
 /** The sessions with the key and with the token, by the hashes of their own tokens. */
 const SESSIONS = new Map([
-  [hashSecret("k"), {
-    record: recordOf(KEY),
-    key: { project: "p", prefix: "sec", rights: Rights.all },
-  }],
+  [hashSecret("k"), { record: recordOf(KEY), key: FOUND }],
   [hashSecret("a"), { record: recordOf(TOKEN) }],
 ]);
 
@@ -39,19 +48,18 @@ function authContext(
 ): AuthContext {
   const find = (hash: string) => {
     lookups.push(hash);
-    return Promise.resolve(
-      hash === hashSecret(KEY) ? { project: "p", prefix: "sec", rights: Rights.all } : undefined,
-    );
+    return Promise.resolve(hash === hashSecret(KEY) ? FOUND : undefined);
   };
-  const sessions = {
+  const signIns = {
+    isStillValid,
     find: (hash: string) => {
       const found = SESSIONS.get(hash);
       return Promise.resolve(found === undefined ? undefined : { hash, ...found });
     },
   };
   return {
-    keys: { find },
-    sessions,
+    administrator,
+    store: { keys: { find, isStillValid }, signIns },
     wrongKeys,
     address: () => "192.0.2.1",
     context: someContext(),
@@ -64,19 +72,19 @@ function requireKey(
   project = "p",
 ): Promise<Caller> {
   const headers = new Headers(key === undefined ? {} : { "x-api-key": key });
-  return authenticateForProject(headers, project, adminToken, auth);
+  return authenticateForProject(headers, project, auth);
 }
 
 function authenticate(
   headers: Record<string, string>,
   wrongKeys?: WrongKeyLimiter,
 ): Promise<Caller> {
-  return authenticateCaller(new Headers(headers), adminToken, authContext([], wrongKeys));
+  return authenticateCaller(new Headers(headers), authContext([], wrongKeys));
 }
 
 Deno.test("a key gives access to its own project, in a header of any case", async () => {
   for (const name of ["X-Api-Key", "x-api-key", "X-API-KEY"]) {
-    await authenticateForProject(new Headers({ [name]: KEY }), "p", adminToken, authContext());
+    await authenticateForProject(new Headers({ [name]: KEY }), "p", authContext());
   }
 });
 
@@ -95,8 +103,7 @@ Deno.test("an unknown key is 401, one of another project 403", async () => {
   ] as const;
   for (const [headers, project, status] of cases) {
     const about = JSON.stringify([headers, project]);
-    const check = () =>
-      authenticateForProject(new Headers(headers), project, adminToken, authContext());
+    const check = () => authenticateForProject(new Headers(headers), project, authContext());
     const error = await assertRejects(check, HttpError);
     assertEquals(error.status, status, about);
     assertEquals("WWW-Authenticate" in error.headers, status === 401, about);
@@ -211,10 +218,13 @@ async function checkAgain(
     return Promise.resolve(isValid);
   };
   const caller = await authenticate(headers);
+  const { keys, signIns } = authContext().store;
   await reauthenticate(caller, {
-    keys: { isStillValid: answer(key) },
-    sessions: { isStillValid: answer(session) },
-    adminToken: { actor: "admin", hasHash: answer(token) },
+    store: {
+      keys: { ...keys, isStillValid: answer(key) },
+      signIns: { ...signIns, isStillValid: answer(session) },
+    },
+    administrator: { actor: "admin", hasHash: answer(token) },
     context: someContext(),
   });
   return checked;

@@ -1,7 +1,6 @@
 import { authenticateCaller, type Caller } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { MAX_ADMIN_BODY } from "../../http/json_body.ts";
-import type { RequestContext } from "../../http/request_context.ts";
 import { decodeLeniently, decodeSegment, Query } from "../../http/request_target.ts";
 import { forAdministrator, forOwner } from "../../openapi/info.ts";
 import type { Access, Failures, OperationDescription } from "../../openapi/operation.ts";
@@ -13,10 +12,8 @@ import { NoSuchProject } from "../../store/engine/errors.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 import { forbiddenText, requireRights } from "../permissions.ts";
 
-/** A request to the administration API, whose sender is authorized. */
-export interface AdminCall {
-  request: Request;
-  context: RequestContext;
+/** A request to the administration API, whose sender is authorized. The parameters of its path are decoded. */
+export interface AdminCall extends Omit<RoutedRequest, "query"> {
   /** Whether the sender is the administrator, not the project's owner. */
   isAdministrator: boolean;
   /** The sender, as the audit logs name it. */
@@ -25,11 +22,7 @@ export interface AdminCall {
   rights: Rights;
   /** SHA-256 of the sender's key or token. */
   credential: string;
-  /** The parameters of the path, decoded. */
-  params: Record<string, string>;
   query: Query;
-  /** Returns the origin that the client requested, such as `https://files.example.com`. */
-  origin: () => string;
 }
 
 /** The same for a path below a project that exists. */
@@ -128,26 +121,21 @@ export function projectEndpoint(
 /** The sender of a request to the server or to any project. @throws {HttpError} 401, 429 */
 export async function authenticate(
   { request, address, context }: RoutedRequest,
-  { administrator, store: { keys, signIns: sessions }, wrongKeys }: Deps,
+  { administrator, store, wrongKeys }: Deps,
 ): Promise<Caller> {
-  return await authenticateCaller(request.headers, administrator, {
-    keys,
-    sessions,
-    wrongKeys,
-    address,
-    context,
-  });
+  const auth = { administrator, store, wrongKeys, address, context };
+  return await authenticateCaller(request.headers, auth);
 }
 
 /** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */
 function adminCallOf(
-  { request, address, context, params, query, origin }: RoutedRequest,
+  routed: RoutedRequest,
   { isAdministrator, rights, hash }: Caller,
 ): AdminCall {
+  const { address, context, params, query } = routed;
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
   return {
-    request,
-    context,
+    ...routed,
     isAdministrator,
     rights,
     credential: hash,
@@ -155,6 +143,5 @@ function adminCallOf(
     params: Object.fromEntries(decoded),
     // A malformed query is 400 even if the endpoint has no query parameters.
     query: new Query(query),
-    origin,
   };
 }

@@ -21,8 +21,15 @@ import {
 import { KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
 import { SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
-import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
-import { projectKeyJson } from "./json.ts";
+import type { NewKey } from "../../store/accounts/project_keys.ts";
+import {
+  changeFailures,
+  jsonFailures,
+  NO_PROJECT,
+  type ProjectCall,
+  projectEndpoint,
+} from "./admin_call.ts";
+import { projectKeyJson, scopeJson, timeJson } from "./json.ts";
 
 const permissions = listOf({ type: "string", enum: PERMISSIONS }, {
   minItems: 1,
@@ -63,9 +70,8 @@ export const newKeyLimitFields = {
   }),
 } as const;
 
-const keyFields = {
-  ...keyLimitFields,
-  prefix: schema("KeyPrefix"),
+/** The schemas of the fields that tell keys apart in lists. */
+export const listedKeyFields = {
   name: orNull(schema("Label")),
   created: schema("Second"),
   last_used: {
@@ -73,6 +79,8 @@ const keyFields = {
     description: "The hour in which the key was last used; `null` before the first use.",
   },
 };
+
+const keyFields = { ...keyLimitFields, prefix: schema("KeyPrefix"), ...listedKeyFields };
 
 /** `GET …/keys`: the keys of a project, by their prefix. */
 export const listProjectKeys = projectEndpoint({
@@ -130,25 +138,39 @@ export const createProjectKey = projectEndpoint({
     NewProjectKey: closed({ ...keyFields, project_key: schema("ProjectSecret") }),
   },
 }, async (call, { store, idleTimeout }) => {
-  const { project, rights, isAdministrator, actor, credential } = call;
-  const fields = await Fields.read(call, idleTimeout, CREATABLE);
-  const name = fields.optionalText("name", keyNameProblem);
-  const created = Date.now();
-  const limits = limitsOf(fields, created);
-  rights.requireToCreate(new Rights(limits));
-  const by = isAdministrator ? undefined : credential;
-  const made = await store.keys.create(project, { name, created, limits, by, actor });
+  const { project } = call;
+  const made = await store.keys.create(
+    project,
+    await newKeyOf(call, idleTimeout, CREATABLE, "name_prefix"),
+  );
   if (made === undefined) throw new NoSuchProject(project);
   return json(201, { ...projectKeyJson(made), project_key: made.key.text });
 });
 
 /**
- * The limits of a key that is created now.
+ * Reads what a new key is to be.
  *
+ * @param known The names of the allowed fields.
  * @param prefixField The field with the beginning of names.
  * @throws {HttpError} 400
+ * @throws {RightMissing} if it would have more rights than the sender.
  */
-export function limitsOf(fields: Fields, now: number, prefixField = "name_prefix"): KeyLimits {
+export async function newKeyOf(
+  call: ProjectCall,
+  idle: number,
+  known: readonly string[],
+  prefixField: string,
+): Promise<NewKey> {
+  const { rights, isAdministrator, actor, credential } = call;
+  const fields = await Fields.read(call, idle, known);
+  const name = fields.optionalText("name", keyNameProblem);
+  const created = Date.now();
+  const limits = limitsOf(fields, created, prefixField);
+  rights.requireToCreate(new Rights(limits), prefixField);
+  return { name, created, limits, by: isAdministrator ? undefined : credential, actor };
+}
+
+function limitsOf(fields: Fields, now: number, prefixField: string): KeyLimits {
   const isPermission = (text: string): text is Permission =>
     PERMISSIONS.some((one) => one === text);
   const permissions = fields.optionalTexts(
@@ -192,4 +214,31 @@ export const revokeProjectKey = projectEndpoint({
     await store.keys.revoke(project, prefix, { within: rights, actor });
   if (!isRevoked) throw errors.projectKeyNotFound(prefix);
   return json(200, { prefix });
+});
+
+/** `GET /admin/v1/projects/{id}/key`: what the key of the request may do. */
+export const showOwnKey = projectEndpoint({
+  id: "showOwnKey",
+  tag: "Projects",
+  summary: "Show the key of the request",
+  description:
+    "Returns what the key of the request may do in the project. Every key of it may ask.",
+  success: { 200: jsonResponse("What the key may do.", "OwnKey") },
+  failures: { NotFound: NO_PROJECT },
+  schemas: {
+    OwnKey: closed({
+      administrator: { type: "boolean", description: "Whether it is the administrator's token." },
+      project_id: schema("ProjectId"),
+      prefix: orNull(schema("KeyPrefix")),
+      ...keyLimitFields,
+    }, { description: "The administrator's token has no `prefix`." }),
+  },
+}, ({ project, isAdministrator, rights, actor }) => {
+  return Promise.resolve(json(200, {
+    administrator: isAdministrator,
+    project_id: project,
+    prefix: isAdministrator ? null : actor.by,
+    ...scopeJson(rights),
+    expires: timeJson(rights.expires),
+  }));
 });

@@ -1,15 +1,12 @@
 import { errors } from "../../http/http_error.ts";
-import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/responses/json_response.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import type { Schema } from "../../openapi/types.ts";
-import { keyNameProblem } from "../../rules/names.ts";
-import { Rights } from "../../rules/rights.ts";
 import { NoSuchProject, S3KeysUnavailable } from "../../store/engine/errors.ts";
 import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
 import { s3KeyJson } from "./json.ts";
-import { keyLimitFields, limitsOf, newKeyLimitFields } from "./project_keys.ts";
+import { keyLimitFields, listedKeyFields, newKeyLimitFields, newKeyOf } from "./project_keys.ts";
 
 const { name_prefix: prefix, ...limitFields } = keyLimitFields;
 const { name_prefix: newPrefix, ...newLimitFields } = newKeyLimitFields;
@@ -18,12 +15,7 @@ const keyFields = {
   ...limitFields,
   prefix,
   access_key_id: schema("AccessKeyId"),
-  name: orNull(schema("Label")),
-  created: schema("Second"),
-  last_used: {
-    ...orNull(schema("Second")),
-    description: "The hour in which the key was last used; `null` before the first use.",
-  },
+  ...listedKeyFields,
   usable: {
     type: "boolean",
     description:
@@ -89,15 +81,10 @@ export const createS3Key = projectEndpoint({
     }),
   },
 }, async (call, { store, idleTimeout }) => {
-  const { project, rights, isAdministrator, actor, credential } = call;
-  const fields = await Fields.read(call, idleTimeout, CREATABLE);
-  const name = fields.optionalText("name", keyNameProblem);
-  const created = Date.now();
-  const limits = limitsOf(fields, created, "prefix");
-  rights.requireToCreate(new Rights(limits), "prefix");
-  const by = isAdministrator ? undefined : credential;
+  const { project } = call;
+  const wanted = await newKeyOf(call, idleTimeout, CREATABLE, "prefix");
   try {
-    const made = await store.s3Keys.create(project, { name, created, limits, by, actor });
+    const made = await store.s3Keys.create(project, wanted);
     if (made === undefined) throw new NoSuchProject(project);
     return json(201, { ...s3KeyJson(made), secret_access_key: made.secret });
   } catch (error) {

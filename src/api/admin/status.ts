@@ -69,7 +69,6 @@ export const showStatus = administratorEndpoint({
     program.warnings(),
   ]);
   const backup = backups?.();
-  const checked = integrityJson(integrity);
   const { files, bytes } = sumOf(usages);
   const open = usages.reduce((sum, { openUploads }) => sum + openUploads, 0);
   const running = program.running();
@@ -83,7 +82,7 @@ export const showStatus = administratorEndpoint({
     store: { kind: program.storeKind, bytes: size ?? null },
     disk: diskJson(disk),
     backups: backup === undefined ? null : backupsJson(backup),
-    integrity: checked,
+    integrity: integrityJson(integrity),
     uploads: { open, running: running.upload },
     downloads: { running: running.download },
     memory: { resident: rss, heap: heapUsed },
@@ -93,7 +92,7 @@ export const showStatus = administratorEndpoint({
     warnings: [
       ...diskWarnings(disk, program.diskReserve),
       ...backupWarnings(backup),
-      ...damageWarnings(checked.damaged_files),
+      ...damageWarnings(integrity.damages.length),
       ...lockoutWarnings(wrongKeys.countWaiting()),
       ...own,
     ],

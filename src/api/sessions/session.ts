@@ -120,7 +120,7 @@ async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response
   // The browser forgets the token of an earlier session, which would stay open.
   await endAll(await sessionsOfCookies(routed, deps), deps);
   const session = await sessionJson(started, routed.origin(), deps);
-  context.key = session.key;
+  context.key = started.session.key?.prefix ?? "admin";
   const cookie = dashboardCookie(started.token, isSecure(routed, deps));
   return sessionResponse({ session }, { "Set-Cookie": cookie });
 }

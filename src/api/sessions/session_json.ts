@@ -3,32 +3,9 @@ import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import type { Schema } from "../../openapi/types.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { PERMISSIONS, Rights } from "../../rules/rights.ts";
+import { scopeJson } from "../admin/json.ts";
 import type { Deps, RoutedRequest } from "../endpoint.ts";
 import { sessionsOfCookies, type SignedIn } from "./session_call.ts";
-
-/** A session as the page of the dashboard needs it. */
-export interface SessionJson {
-  /** Names the session in lists; not its token. */
-  id: string;
-  role: "admin" | "project";
-  project_id: string | null;
-  /** The name of the project, if it has one. */
-  project_name: string | null;
-  /** The prefix of the project key, or `admin`. */
-  key: string;
-  permissions: readonly string[];
-  /** `null` for all. */
-  drives: readonly string[] | null;
-  name_prefix: string | null;
-  /** The value of `X-Kvdrive-Session`. */
-  csrf: string;
-  created: string;
-  expires: string;
-  /** The version of the server. */
-  version: string;
-  /** The address of S3; `null` if it is off. */
-  s3: string | null;
-}
 
 const text: Schema = { type: "string" };
 
@@ -59,23 +36,23 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
   CurrentSession: closed({ session: orNull(schema("Session")) }),
 };
 
-/** A session as JSON. @param origin The origin that the browser requested. */
+/** A session as the page of the dashboard needs it. */
+type SessionJson = Record<string, unknown>;
+
+/** @param origin The origin that the browser requested. */
 export async function sessionJson(
   { token, session: { record, key } }: SignedIn,
   origin: string,
   { version, store, s3 }: Pick<Deps, "version" | "store" | "s3">,
 ): Promise<SessionJson> {
   const project = key === undefined ? undefined : await store.projects.get(key.project);
-  const { permissions, drives, namePrefix } = key?.rights ?? Rights.all;
   return {
     id: record.id,
     role: key === undefined ? "admin" : "project",
     project_id: key?.project ?? null,
     project_name: project?.name ?? null,
     key: key?.prefix ?? "admin",
-    permissions,
-    drives: drives ?? null,
-    name_prefix: namePrefix === "" ? null : namePrefix,
+    ...scopeJson(key?.rights ?? Rights.all),
     csrf: csrfOf(token),
     created: isoSeconds(record.created),
     expires: isoSeconds(record.expires),
