@@ -21,7 +21,7 @@ import {
 import { KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
 import { SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
-import type { NewKey } from "../../store/accounts/project_keys.ts";
+import type { NewKey } from "../../store/accounts/key_entries.ts";
 import {
   changeFailures,
   jsonFailures,
