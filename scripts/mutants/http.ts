@@ -33,8 +33,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/api/drive_call.ts", ["src/api/drive_call_test.ts"], [
     {
-      find: "const reauthorize = () => reauthenticate(caller, auth);",
-      replace: "const reauthorize = async () => void reauthenticate;",
+      find: "reauthorize: () => reauthenticate(caller, auth)",
+      replace: "reauthorize: async () => void reauthenticate",
     },
   ]),
   ...mutantsOf("src/api/permissions.ts", ["src/app_permissions_test.ts"], [
@@ -64,7 +64,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     { find: "rights.requireName(name);", replace: "void rights;" },
   ]),
   ...mutantsOf("src/api/admin/project_keys.ts", ["tests/api/admin/key_rights_test.ts"], [
-    { find: "rights.requireToCreate(new Rights(limits));", replace: "void [rights, Rights];" },
+    {
+      find: "rights.requireToCreate(new Rights(limits), prefixField);",
+      replace: "void [rights, Rights];",
+    },
     { find: "rights.coversScope(key.rights)", replace: "rights !== key.rights" },
     {
       find: "revoke(project, prefix, { within: rights, actor })",
