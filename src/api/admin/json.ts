@@ -1,5 +1,5 @@
 /**
- * The JSON of the administration. The schemas in the descriptions of its operations explain the fields.
+ * The JSON of the administration. The command line reads it by these types.
  *
  * @module
  */
@@ -23,9 +23,18 @@ export function timeJson(time: number | undefined): string | null {
   return time === undefined ? null : isoSeconds(time);
 }
 
+export interface ProjectJson {
+  project_id: string;
+  name: string | null;
+  created: string;
+  max_bytes: number | null;
+  max_files: number | null;
+  host_suffix: string | null;
+}
+
 export function projectJson(
   { project, name, created, maxBytes, maxFiles, hostSuffix }: ProjectInfo,
-): JsonObject {
+): ProjectJson {
   return {
     project_id: project,
     name: name ?? null,
@@ -36,8 +45,14 @@ export function projectJson(
   };
 }
 
-/** What a key may do, and with which drives and names. */
-export function scopeJson({ permissions, drives, namePrefix }: Rights): JsonObject {
+/** What a key may do, and with which drives and names; `null` for all. */
+export interface ScopeJson {
+  permissions: readonly string[];
+  drives: readonly string[] | null;
+  name_prefix: string | null;
+}
+
+export function scopeJson({ permissions, drives, namePrefix }: Rights): ScopeJson {
   return {
     permissions,
     drives: drives ?? null,
@@ -45,7 +60,19 @@ export function scopeJson({ permissions, drives, namePrefix }: Rights): JsonObje
   };
 }
 
-export function projectKeyJson({ prefix, name, rights, created, lastUsed }: KeyInfo): JsonObject {
+/** A project key without its secret. */
+export interface ProjectKeyJson extends ScopeJson {
+  prefix: string;
+  name: string | null;
+  created: string;
+  expires: string | null;
+  /** The hour of the last use. */
+  last_used: string | null;
+}
+
+export function projectKeyJson(
+  { prefix, name, rights, created, lastUsed }: KeyInfo,
+): ProjectKeyJson {
   return {
     prefix,
     name: name ?? null,
@@ -56,20 +83,44 @@ export function projectKeyJson({ prefix, name, rights, created, lastUsed }: KeyI
   };
 }
 
-export function s3KeyJson({ accessKeyId, isUsable, ...info }: S3KeyInfo): JsonObject {
+/** An S3 key without its secret. */
+export interface S3KeyJson extends Omit<ProjectKeyJson, "prefix" | "name_prefix"> {
+  access_key_id: string;
+  /** `null` for all names. */
+  prefix: string | null;
+  /** Whether the server can decrypt its secret. */
+  usable: boolean;
+}
+
+export function s3KeyJson({ accessKeyId, isUsable, ...info }: S3KeyInfo): S3KeyJson {
   const { prefix: _, name_prefix: prefix, ...rest } = projectKeyJson({ prefix: "", ...info });
   return { access_key_id: accessKeyId, ...rest, prefix, usable: isUsable };
 }
 
-export function driveJson({ name, files, bytes }: DriveUsage): JsonObject {
+export interface DriveJson {
+  drive_name: string;
+  files: number;
+  bytes: number;
+}
+
+export function driveJson({ name, files, bytes }: DriveUsage): DriveJson {
   return { drive_name: name, files, bytes };
 }
 
 /** A project with the usage of its drives together. */
+export interface ProjectUsageJson extends ProjectJson {
+  trash_days: number;
+  files: number;
+  bytes: number;
+  open_upload_bytes: number;
+  trash_files: number;
+  trash_bytes: number;
+}
+
 export function projectUsageJson(
   info: ProjectInfo,
   { files, bytes, openBytes, trashFiles, trashBytes }: Usage,
-): JsonObject {
+): ProjectUsageJson {
   return {
     ...projectJson(info),
     trash_days: info.trashDays ?? 0,
@@ -128,7 +179,16 @@ export function backupsJson({ newest, every, failures, problem }: BackupStatus):
   };
 }
 
-export function appJson({ app, project, upstream, host, access, created }: AppInfo): JsonObject {
+export interface AppJson {
+  name: string;
+  project_id: string;
+  upstream: string | null;
+  host: string | null;
+  access: { enabled: boolean };
+  created: string;
+}
+
+export function appJson({ app, project, upstream, host, access, created }: AppInfo): AppJson {
   return {
     name: app,
     project_id: project,
@@ -139,6 +199,14 @@ export function appJson({ app, project, upstream, host, access, created }: AppIn
   };
 }
 
-export function appKeyJson({ name, description, prefix, created }: AppKeyInfo): JsonObject {
+/** A key of an application without its secret. */
+export interface AppKeyJson {
+  name: string;
+  description: string | null;
+  prefix: string;
+  created: string;
+}
+
+export function appKeyJson({ name, description, prefix, created }: AppKeyInfo): AppKeyJson {
   return { name, description: description ?? null, prefix, created: isoSeconds(created) };
 }
