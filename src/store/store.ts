@@ -27,7 +27,7 @@ import { FileReader, type OnDamage } from "./files/file_reader.ts";
 import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
-import { OpenVersions } from "./bytes/versions.ts";
+import { OpenVersions } from "./bytes/open_versions.ts";
 import { LinkStore } from "./links/link_store.ts";
 import { type DrivePage, type DriveQuery, listDrives } from "./listing/drives.ts";
 import { FolderStore } from "./listing/folders.ts";
@@ -126,7 +126,7 @@ export class Store {
     this.memory = options.memory ??
       new MemoryBudget(MIN_MEMORY_BUDGET, { maxWait: DEFAULT_IDLE_TIMEOUT });
     const { memory } = this;
-    const openVersions = new OpenVersions();
+    const openVersions = new OpenVersions(db);
     const projectCache = new ProjectCache(db);
     const deletions = new Deletions(db, projectCache, () => this.links.forgetDeleted());
     this.#projectCache = projectCache;

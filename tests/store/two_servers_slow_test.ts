@@ -5,7 +5,7 @@ import { sweepStore } from "../faults/support/crash.ts";
 import { administer, ADMINISTERED, Project, PROJECTS } from "../support/admin.ts";
 import { assertSameBytes, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
-import { Drive, Upload } from "../support/drive.ts";
+import { Drive, Upload, uploadParts } from "../support/drive.ts";
 import { PROJECT_ID, TestServer } from "../support/server.ts";
 import { linksOf, makeLink, visit } from "../support/sharing/links.ts";
 import { COUNTED_WITHIN, waitUntilKnown } from "../support/store/commands.ts";
@@ -14,6 +14,10 @@ const DRIVE = "photos";
 const LARGE = patternBytes(300_000);
 /** Rounds of a race. */
 const ROUNDS = 6;
+/** Replaced bytes are reclaimed within this time, in milliseconds. */
+const RECLAIMED_WITHIN = 95_000;
+/** The pause after each 128 KiB of a slow download, in milliseconds. */
+const READ_PAUSE = 300;
 
 /** Two servers on one store, each with the same drive. */
 class Pair implements AsyncDisposable {
@@ -237,4 +241,33 @@ Deno.test("Races of two servers for a file, its copy and the trash lose no bytes
   await auditStore(folder.path, false);
   for (let i = 0; i < 2; i++) await sweepStore(folder.path);
   await auditStore(folder.path, true);
+});
+
+Deno.test("A slow download ends with the bytes that it began with, although another server replaces the file.", async () => {
+  await using pair = await Pair.start();
+  const { a, b } = pair;
+  const part = patternBytes(10_000_000);
+  const parts = Array.from({ length: 6 }, () => part);
+  await uploadParts(a, "film", parts);
+  const before = new Uint8Array(await new Blob(parts).arrayBuffer());
+  const path = `/files/download?name=film`;
+  const { body } = await a.server.fetch(a.name, path, { method: "GET" });
+  assert(body !== null);
+  const reader = body.getReader({ mode: "byob" });
+  const received: Uint8Array<ArrayBuffer>[] = [];
+  const readPiece = async (): Promise<boolean> => {
+    const { value, done } = await reader.read(new Uint8Array(128 * 1024));
+    if (value !== undefined) received.push(value);
+    return !done;
+  };
+  await readPiece();
+  await b.put("film", "new");
+  // Until the other server has reclaimed what nobody reads.
+  const end = Date.now() + RECLAIMED_WITHIN;
+  while (Date.now() < end && await readPiece()) await delay(READ_PAUSE);
+  const left = before.byteLength - received.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert(left > 10_000_000, `It was too fast: ${left} bytes were left`);
+  while (await readPiece());
+  assertSameBytes(new Uint8Array(await new Blob(received).arrayBuffer()), before);
+  assertEquals(await a.text("film"), "new");
 });

@@ -11,8 +11,8 @@ import type { Operation } from "../engine/operation.ts";
 import type { Garbage } from "../engine/records.ts";
 
 /**
- * How long replaced bytes are kept for readers in other processes, in milliseconds. Readers in this process keep the
- * version that they read open (`OpenVersions`), however long they take.
+ * How long replaced bytes are kept for readers in other processes, in milliseconds. Longer reads have a lease
+ * (`OpenVersions`).
  */
 export const GARBAGE_GRACE = MINUTE;
 

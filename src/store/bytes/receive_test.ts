@@ -16,7 +16,8 @@ import { upload } from "../testing/files.ts";
 import { enders, openRecords, testOnAll } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
 import { bulkCommitsPerUpload, ChunkWriter, DiscardedBytes } from "./receive.ts";
-import { newVersion, OpenVersions } from "./versions.ts";
+import { OpenVersions } from "./open_versions.ts";
+import { newVersion } from "./versions.ts";
 import { WRITE_LEASE_TIME } from "./write_lease.ts";
 
 /** A digest, which the writer stores without checking it. */
@@ -70,13 +71,13 @@ async function writeAll(writer: ChunkWriter, count: number): Promise<void> {
 }
 
 async function sweep(db: Database): Promise<void> {
-  await new GarbageCollector(db, new OpenVersions(), enders(), {}).run();
+  await new GarbageCollector(db, new OpenVersions(db), enders(), {}).run();
 }
 
 /** Sweeps in another process, as if some time had passed. */
 async function sweepElsewhere({ reader, commits }: Database, ahead: number): Promise<void> {
   const db = new Database(reader, commits);
-  await new GarbageCollector(db, new OpenVersions(), enders(), {}).run(ahead);
+  await new GarbageCollector(db, new OpenVersions(db), enders(), {}).run(ahead);
 }
 
 /** Returns all keys of the store. */

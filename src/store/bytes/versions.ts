@@ -34,33 +34,3 @@ export function* versionKeys(
   for (let index = from; index < to; index++) yield keys.chunk(version, index);
   for (let page = 0; page < checksumPages(chunks); page++) yield keys.checksums(version, page);
 }
-
-/**
- * Versions that this process is reading. The garbage collector keeps their bytes until the last reader has finished.
- */
-export class OpenVersions {
-  readonly #readers = new Map<string, number>();
-
-  /** Adds a reader of a version. Returns a function that removes it; calling that again has no effect. */
-  hold(version: string): () => void {
-    this.#readers.set(version, (this.#readers.get(version) ?? 0) + 1);
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      const left = (this.#readers.get(version) ?? 1) - 1;
-      if (left === 0) this.#readers.delete(version);
-      else this.#readers.set(version, left);
-    };
-  }
-
-  /** Number of open versions. */
-  get count(): number {
-    return this.#readers.size;
-  }
-
-  /** Returns whether a version has a reader. */
-  has(version: string): boolean {
-    return this.#readers.has(version);
-  }
-}

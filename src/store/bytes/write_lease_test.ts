@@ -9,7 +9,7 @@ import { SWEEP_INTERVAL } from "../maintenance/clocks.ts";
 import { GarbageCollector } from "../maintenance/garbage_collector.ts";
 import { enders } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
-import { OpenVersions } from "./versions.ts";
+import { OpenVersions } from "./open_versions.ts";
 import { LEASE_RENEWAL, WRITE_LEASE_TIME, WriteLease } from "./write_lease.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };
@@ -110,7 +110,7 @@ async function sweepFor(
 function collectorElsewhere(db: Database): GarbageCollector {
   return new GarbageCollector(
     new Database(db.reader, db.commits),
-    new OpenVersions(),
+    new OpenVersions(db),
     enders(),
     {},
   );
@@ -121,7 +121,7 @@ Deno.test("In its own process a lease is valid while its bytes are written, even
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
       await sweepFor(
-        new GarbageCollector(db, new OpenVersions(), enders(), {}),
+        new GarbageCollector(db, new OpenVersions(db), enders(), {}),
         forward,
         10 * WRITE_LEASE_TIME,
       );

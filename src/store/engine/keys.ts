@@ -121,6 +121,8 @@ export const keys = {
 
   /** End of the lease on a pending write, in milliseconds since 1970. */
   lease: (version: string): Deno.KvKey => ["lease", version],
+  /** End of the lease of a process that reads a version, in milliseconds since 1970. */
+  readLease: (version: string, process: string): Deno.KvKey => ["lease", version, process],
 
   /** Something to delete, from `due` on (milliseconds since 1970). */
   garbage: (due: number, id: string): Deno.KvKey => ["garbage", due, id],

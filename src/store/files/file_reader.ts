@@ -13,7 +13,7 @@ import { crcOfChunks } from "../bytes/crc32.ts";
 import { listManifest, type NumberedRange } from "../bytes/manifest.ts";
 import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
 import { readRange } from "../bytes/read_range.ts";
-import type { OpenVersions } from "../bytes/versions.ts";
+import type { OpenVersions } from "../bytes/open_versions.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreDamaged, VersionReplaced } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
@@ -227,8 +227,8 @@ export class FileReader {
   }
 
   /**
-   * Returns what a read fails with that met missing or wrong bytes. Another process keeps the bytes of a version that it
-   * replaces for a minute only: a slower reader has met no damage.
+   * Returns what a read fails with that met missing or wrong bytes. A process that is suspended loses its lease on a
+   * version that another one replaces: then the reader has met no damage.
    */
   async #noteDamage(place: Place, version: string, error: StoreDamaged): Promise<Error> {
     const { value } = await this.readRecord(place);

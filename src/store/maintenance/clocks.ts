@@ -19,7 +19,9 @@
  */
 import { DAY, SECOND } from "../../rules/units.ts";
 import { GARBAGE_GRACE } from "../bytes/garbage.ts";
+import { READ_LEASE_TIME } from "../bytes/open_versions.ts";
 import { WRITE_LEASE_TIME } from "../bytes/write_lease.ts";
+import { identityOf } from "../engine/keys.ts";
 
 /**
  * The interval between two runs of the garbage collector, in milliseconds. With `GARBAGE_GRACE` it leaves 15 s for the run
@@ -43,9 +45,9 @@ interface WatchedLease {
 }
 
 /**
- * Finds the leases of dead processes: those that were not renewed for `WRITE_LEASE_TIME` while this process watched. It
- * needs no other process' clock, and jumps have no effect. Time in which this process was suspended does not count, as the
- * holder of the lease may have been suspended with it.
+ * Finds the leases of dead processes: those that were not renewed for their time while this process watched. It needs no
+ * other process' clock, and jumps have no effect. Time in which this process was suspended does not count, as the holder
+ * of the lease may have been suspended with it.
  */
 export class SilentLeases {
   #watched = new Map<string, WatchedLease>();
@@ -63,16 +65,22 @@ export class SilentLeases {
     this.#lookedAt = performance.now();
     const watched = new Map<string, WatchedLease>();
     const dead = leases.filter(({ key, value, versionstamp }) => {
-      const id = String(key.at(-1));
+      const id = identityOf(key);
       const before = this.#watched.get(id);
       const silence = before?.versionstamp === versionstamp ? before.silence + passed : ahead;
       watched.set(id, { versionstamp, silence });
       // The system clock counts at first sight only: a later jump must not end a lease that was seen alive.
-      return silence >= WRITE_LEASE_TIME || (before === undefined && value < longEnded);
+      const time = isReadLease(key) ? READ_LEASE_TIME : WRITE_LEASE_TIME;
+      return silence >= time || (before === undefined && value < longEnded);
     });
     this.#watched = watched;
     return dead;
   }
+}
+
+/** Returns whether a lease is that of a reader. */
+export function isReadLease(key: Deno.KvKey): boolean {
+  return key.length === 3;
 }
 
 /**

@@ -20,7 +20,7 @@ import {
 import { chunkCount } from "../bytes/chunks.ts";
 import { isPresent, UNREADABLE_RECORD } from "../files/file_record.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
-import type { OpenVersions } from "../bytes/versions.ts";
+import type { OpenVersions } from "../bytes/open_versions.ts";
 
 /** Chunks that are read at a time: half a MiB, so that requests wait for the disk a millisecond and not longer. */
 const BATCH = 8;

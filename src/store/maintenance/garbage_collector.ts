@@ -17,11 +17,12 @@ import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 import { dropReference } from "../files/shared_bytes.ts";
 import type { Trash } from "../files/trash.ts";
-import { type OpenVersions, versionKeys } from "../bytes/versions.ts";
+import type { OpenVersions } from "../bytes/open_versions.ts";
+import { versionKeys } from "../bytes/versions.ts";
 import { chunksOf } from "../bytes/write_lease.ts";
 import { linkEntryKeys } from "../links/link_record.ts";
 import type { EndUpload } from "../uploads/session.ts";
-import { SilentLeases, TrustedClock } from "./clocks.ts";
+import { isReadLease, SilentLeases, TrustedClock } from "./clocks.ts";
 
 type GarbageEntry = Deno.KvEntry<Garbage>;
 
@@ -75,6 +76,8 @@ export class GarbageCollector {
   readonly #meter: StoreMeter;
   readonly #leases = new SilentLeases();
   readonly #clock = new TrustedClock();
+  /** Versions with a lease of a reader, at the begin of the pass. */
+  #read: ReadonlySet<string> = new Set();
   #isStopped = false;
 
   constructor(
@@ -164,19 +167,31 @@ export class GarbageCollector {
     if (!this.#isStopped) await batch.add(key, value.kind);
   }
 
-  /** Makes the bytes of dead writers garbage. From then on they cannot be published. */
+  /**
+   * Makes the bytes of dead writers garbage, which cannot be published from then on. Finds the versions that other
+   * processes read.
+   */
   async #takeOverLeases(ahead: number): Promise<void> {
     const leases = this.db.reader.list<number>({ prefix: prefixes.leases() });
     const all = await Array.fromAsync(leases);
-    const isOfOther = ({ key }: Deno.KvEntry<number>) => !this.db.writing.has(String(key.at(-1)));
-    for (const lease of this.#leases.dead(all, ahead).filter(isOfOther)) {
+    const dead = new Set(this.#leases.dead(all, ahead));
+    const readLeases = all.filter(({ key }) => isReadLease(key));
+    this.#read = new Set(
+      readLeases.filter((one) => !dead.has(one)).map(({ key }) => versionOf(key)),
+    );
+    for (const lease of dead) {
       if (this.#isStopped) return;
-      await this.#takeOver(lease);
+      if (isReadLease(lease.key)) await this.#endLease(lease);
+      else if (!this.db.writing.has(versionOf(lease.key))) await this.#takeOver(lease);
     }
   }
 
+  async #endLease({ key, versionstamp }: Deno.KvEntry<number>): Promise<void> {
+    await this.db.commit(new Operation().check(key, versionstamp).delete(key));
+  }
+
   async #takeOver(lease: Deno.KvEntry<number>): Promise<void> {
-    const write = await this.db.reader.get<PendingWrite>(keys.pending(String(lease.key.at(-1))));
+    const write = await this.db.reader.get<PendingWrite>(keys.pending(versionOf(lease.key)));
     const operation = new Operation()
       .check(lease.key, lease.versionstamp)
       .check(write.key, write.versionstamp)
@@ -203,7 +218,7 @@ export class GarbageCollector {
    */
   async #claim(entry: GarbageEntry, now: number): Promise<Garbage | undefined> {
     const { key, value, versionstamp } = entry;
-    if ("version" in value && this.openVersions.has(value.version)) return undefined;
+    if ("version" in value && this.#isRead(value.version)) return undefined;
     if (value.kind === "reference") {
       const left = await dropReference(this.db, { key, value, versionstamp });
       this.#meter.swept(value.kind);
@@ -213,6 +228,10 @@ export class GarbageCollector {
     // On a short disk the list reaches into the future, but only bytes may go before their time.
     if (value.kind !== "parts" && Number(key[1]) > now) return undefined;
     return await this.#end(entry) ? value : undefined;
+  }
+
+  #isRead(version: string): boolean {
+    return this.openVersions.has(version) || this.#read.has(version);
   }
 
   /** Ends what an entry stands for. Returns whether the entry is to be deleted. */
@@ -309,6 +328,11 @@ export class GarbageCollector {
       yield key;
     }
   }
+}
+
+/** Returns the version of a lease. */
+function versionOf(key: Deno.KvKey): string {
+  return String(key[1]);
 }
 
 /** Returns whether an entry may stand for more than a step. */

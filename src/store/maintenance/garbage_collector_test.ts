@@ -11,7 +11,8 @@ import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 import { setManifest } from "../bytes/manifest.ts";
 import { ChunkWriter } from "../bytes/receive.ts";
-import { newVersion, OpenVersions } from "../bytes/versions.ts";
+import { OpenVersions } from "../bytes/open_versions.ts";
+import { newVersion } from "../bytes/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { assertKeys, countReads, deleteEntry, keyKinds, setEntry } from "../testing/entries.ts";
@@ -119,7 +120,7 @@ testOnAll("An entry that cannot be deleted does not hold up the others", async (
   await put(bench, "b", bytes(3 * CHUNK_SIZE));
   await bench.store.files.delete(place("b"));
   const end = () => Promise.reject(new TypeError("database disk image is malformed"));
-  const collector = new GarbageCollector(bench.db, new OpenVersions(), enders(end), {});
+  const collector = new GarbageCollector(bench.db, new OpenVersions(bench.db), enders(end), {});
   await assertRejects(() => collector.run(2 * DEFAULT_UPLOAD_TTL), TypeError, "malformed");
   assertEquals((await keyKinds(bench)).chunk, 2, "The chunks of the deleted file are left");
   await bench.store.sweeper.sweep(Date.now() + 2 * DEFAULT_UPLOAD_TTL);
@@ -267,7 +268,9 @@ testOnAll(
         return Promise.resolve(true);
       };
       const disk = new DiskSpace(() => Promise.resolve(0), 0);
-      const collector = new GarbageCollector(bench.db, new OpenVersions(), enders(end), { disk });
+      const collector = new GarbageCollector(bench.db, new OpenVersions(bench.db), enders(end), {
+        disk,
+      });
       await collector.run();
       assertEquals([ended, (await keyKinds(bench)).chunk], [[], 1]);
       forward(GARBAGE_GRACE);

@@ -6,7 +6,7 @@ import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { type FileRecord, fileText, type Place, type ScrubRecord } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
-import type { OpenVersions } from "../bytes/versions.ts";
+import type { OpenVersions } from "../bytes/open_versions.ts";
 import { listUsage } from "../quotas/usage.ts";
 import { type DamagedFiles, placeOf } from "./damaged_files.ts";
 import { type CheckOutcome, FileCheck } from "./file_check.ts";

@@ -5,7 +5,7 @@ import { MIN_PART } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE, type ScrubRecord } from "../engine/records.ts";
 import { digest } from "../bytes/checksums.ts";
-import { OpenVersions } from "../bytes/versions.ts";
+import { OpenVersions } from "../bytes/open_versions.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { damageBytes, flipBit, setEntry } from "../testing/entries.ts";
 import { assertCompleted, put, putPart, read, recordOf } from "../testing/files.ts";
@@ -56,7 +56,7 @@ async function checkDuring(
   { db }: TestStore,
   happens: () => Promise<void>,
 ): Promise<CheckOutcome> {
-  const source = { db, openVersions: new OpenVersions() };
+  const source = { db, openVersions: new OpenVersions(db) };
   return await new FileCheck(source, place("a"), once(happens)).run();
 }
 

@@ -6,7 +6,7 @@ import { CLOSE_INTERVAL, type UsageHistory } from "../accounts/usage_history.ts"
 import type { DiskSpace } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import type { StoreMeter } from "../engine/store_meter.ts";
-import type { OpenVersions } from "../bytes/versions.ts";
+import type { OpenVersions } from "../bytes/open_versions.ts";
 import { BackgroundLoop } from "./background_loop.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
 import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";

@@ -7,7 +7,7 @@ import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 
 import { GARBAGE_GRACE } from "../bytes/garbage.ts";
-import { OpenVersions } from "../bytes/versions.ts";
+import { OpenVersions } from "../bytes/open_versions.ts";
 import { WRITE_LEASE_TIME } from "../bytes/write_lease.ts";
 import type { EndUpload } from "../uploads/session.ts";
 import type { Enders } from "../maintenance/garbage_collector.ts";
@@ -213,7 +213,7 @@ export function scrubOf(
 ): { scrub: Scrub; messages: string[]; damaged: DamagedFiles } {
   const messages: string[] = [];
   const damaged = new DamagedFiles(db);
-  const scrub = new Scrub(db, new OpenVersions(), damaged, {
+  const scrub = new Scrub(db, new OpenVersions(db), damaged, {
     every: undefined,
     onError: (error) => messages.push(error instanceof Error ? error.message : String(error)),
     onNotice: (text) => messages.push(text),
