@@ -196,8 +196,10 @@ export const FILES_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/files/file_reader.ts", ["src/store/files/small_file_cache_test.ts"], [
     { find: " && bytesVersion(record) === bytesVersion(known.record)", replace: "" },
   ]),
-  ...mutantsOf("src/store/bytes/versions.ts", ["src/store/bytes/versions_test.ts"], [
+  ...mutantsOf("src/store/bytes/open_versions.ts", ["src/store/bytes/open_versions_test.ts"], [
     { find: "if (!isHeld) return;", replace: "void isHeld;" },
-    { find: "if (left === 0)", replace: "if (left >= 0)" },
+    { find: "if (--readers.count === 0)", replace: "if (--readers.count >= 0)" },
+    { find: "readers.renewals++ > 0", replace: "readers.renewals++ > 9" },
+    { find: "if (renewals < 2) return;", replace: "if (renewals >= 0) return;" },
   ]),
 ];

@@ -7,8 +7,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     "src/store/maintenance/sweeper_test.ts",
   ], [
     {
-      find: "this.openVersions.has(value.version)) return undefined;",
-      replace: 'this.openVersions.has(value.version) && value.name === "") return undefined;',
+      find: "return this.openVersions.has(version) || this.#read.has(version);",
+      replace: "return this.openVersions.has(version) && this.#read.has(version);",
       tests: [
         "src/store/files/shared_bytes_test.ts",
         "src/store/files/file_store_test.ts",
@@ -21,8 +21,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       tests: ["src/store/maintenance/garbage_collector_test.ts"],
     },
     {
-      find: "!this.db.writing.has(String(key.at(-1)))",
-      replace: "this.db.writing.size >= 0 || !this.db.writing.has(String(key.at(-1)))",
+      find: "!this.db.writing.has(versionOf(lease.key))",
+      replace: "this.db.writing.size >= 0",
       tests: ["src/store/bytes/write_lease_test.ts"],
     },
     {
@@ -44,7 +44,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     },
   ]),
   ...mutantsOf("src/store/maintenance/clocks.ts", ["src/store/bytes/write_lease_test.ts"], [
-    { find: "silence >= WRITE_LEASE_TIME ||", replace: "silence >= WRITE_LEASE_TIME / 2 ||" },
+    { find: "silence >= time ||", replace: "silence >= time / 2 ||" },
     { find: "(before === undefined && value < longEnded)", replace: "value < longEnded" },
     { find: "Math.min(elapsed, 2 * SWEEP_INTERVAL)", replace: "elapsed" },
     {

@@ -262,7 +262,7 @@ Deno.test("A slow download ends with the bytes that it began with, although anot
   };
   await readPiece();
   await b.put("film", "new");
-  // Until the other server has reclaimed what nobody reads.
+  // Until the other server has reclaimed what is not read.
   const end = Date.now() + RECLAIMED_WITHIN;
   while (Date.now() < end && await readPiece()) await delay(READ_PAUSE);
   const left = before.byteLength - received.reduce((sum, { byteLength }) => sum + byteLength, 0);
