@@ -78,6 +78,18 @@ export async function* readFile(path: string, stamp?: string): AsyncIterable<Uin
   }
 }
 
+/** Decodes and splits a stream into lines. */
+export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of pieces) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}
+
 /** Writes all bytes to a file or a stream. */
 export async function writeAll(file: Pick<Deno.FsFile, "write">, bytes: Uint8Array): Promise<void> {
   for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await file.write(rest));

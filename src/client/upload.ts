@@ -84,37 +84,25 @@ export async function* splitParts(
   pieces: AsyncIterable<Uint8Array>,
   size: number,
 ): AsyncGenerator<FilePart, void> {
-  let buffer = new Uint8Array(0);
-  let filled = 0;
+  // It grows, since most files are smaller than one part.
+  let buffer = new ArrayBuffer(0, { maxByteLength: size });
   let number = 1;
   for await (let piece of pieces) {
     while (piece.byteLength > 0) {
+      const filled = buffer.byteLength;
       if (filled === size) {
-        yield { number: number++, bytes: buffer, isLast: false };
-        buffer = new Uint8Array(size);
-        filled = 0;
+        const bytes = new Uint8Array(buffer.transferToFixedLength());
+        yield { number: number++, bytes, isLast: false };
+        buffer = new ArrayBuffer(0, { maxByteLength: size });
+        continue;
       }
       const taken = piece.subarray(0, size - filled);
-      buffer = grown(buffer, filled, filled + taken.byteLength, size);
-      buffer.set(taken, filled);
-      filled += taken.byteLength;
+      buffer.resize(filled + taken.byteLength);
+      new Uint8Array(buffer).set(taken, filled);
       piece = piece.subarray(taken.byteLength);
     }
   }
-  yield { number, bytes: buffer.subarray(0, filled), isLast: true };
-}
-
-/** Returns a buffer with room for `needed` bytes. It doubles, since most files are smaller than one part. */
-function grown(
-  buffer: Uint8Array<ArrayBuffer>,
-  filled: number,
-  needed: number,
-  size: number,
-): Uint8Array<ArrayBuffer> {
-  if (needed <= buffer.byteLength) return buffer;
-  const larger = new Uint8Array(Math.min(size, Math.max(needed, buffer.byteLength * 2)));
-  larger.set(buffer.subarray(0, filled));
-  return larger;
+  yield { number, bytes: new Uint8Array(buffer.transferToFixedLength()), isLast: true };
 }
 
 class MultipartUpload {

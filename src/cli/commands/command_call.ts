@@ -9,13 +9,21 @@ import { styleFor } from "../terminal/style.ts";
 import { type Cell, table } from "../terminal/table.ts";
 import { printable, printableJson } from "../terminal/text.ts";
 
+/** What a call is told of its command. */
+export interface CallSettings {
+  /** Whether it asks for confirmation, as it destroys something. */
+  asks?: true | undefined;
+  /** Whether it creates the store if there is none. */
+  makesStore?: true | undefined;
+}
+
 /** The call of a command: its arguments and its output. */
 export class CommandCall {
   /** @throws {UsageError} if it has to ask for confirmation, and there is no terminal. */
   constructor(
     readonly args: Arguments,
     readonly env: Environment,
-    { asks = false }: { asks?: boolean } = {},
+    { asks }: CallSettings = {},
   ) {
     if (asks && !args.has("yes")) requireTerminal(args.usage);
   }

@@ -6,6 +6,9 @@ export const DEFAULT_URL = "http://127.0.0.1:8000";
 /** How long failed requests are repeated. */
 export const DEFAULT_RETRY_FOR = "5m";
 
+/** Small files and parts of 10 MB in transfer at once. They are in memory while they are sent. */
+export const DEFAULT_CONCURRENCY = 4;
+
 /** Less than the 30 s that Docker allows a health check. */
 export const DEFAULT_HEALTH_TIMEOUT = "5s";
 

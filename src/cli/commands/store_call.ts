@@ -9,7 +9,7 @@ import type { ValueType } from "../options/value_types.ts";
 import { type Environment, printError, UsageError } from "../terminal/output.ts";
 import { TaskProgress } from "../terminal/task_progress.ts";
 import { printable } from "../terminal/text.ts";
-import { CommandCall } from "./command_call.ts";
+import { type CallSettings, CommandCall } from "./command_call.ts";
 import { hasStore, noStore, withStore } from "./local_store.ts";
 
 /** The call of a command that opens the store. */
@@ -18,16 +18,14 @@ export class StoreCall extends CommandCall {
   readonly data: string;
   /** The URL of a shared store, in place of the folder. */
   readonly kv: string | undefined;
-  readonly #makesStore: boolean;
 
   /** @throws {UsageError} if it has to ask for confirmation, and there is no terminal. */
   constructor(
     args: Arguments,
     env: Environment,
-    { asks = false, makesStore = false }: { asks?: boolean; makesStore?: boolean } = {},
+    private readonly settings: CallSettings,
   ) {
-    super(args, env, { asks });
-    this.#makesStore = makesStore;
+    super(args, env, settings);
     this.data = args.get("data") ?? (env["KVDRIVE_DATA"] || "./data");
     this.kv = kvOf(args, env);
   }
@@ -61,7 +59,7 @@ export class StoreCall extends CommandCall {
     // A shared store exists, or cannot be opened.
     if (this.kv !== undefined) return await withStore(this, work);
     const isNew = !await hasStore(this.data);
-    if (isNew && !this.#makesStore) throw noStore(this.data);
+    if (isNew && !this.settings.makesStore) throw noStore(this.data);
     const result = await withStore(this, work);
     if (isNew) printError(`Created a new store in ${printable(this.data)}.\n`);
     return result;

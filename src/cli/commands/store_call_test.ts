@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UsageError } from "../terminal/output.ts";
 import { parseCommandLine } from "../options/parser.ts";
 import type { StoreCall } from "./store_call.ts";
-import { type StoreCommand, storeCommand } from "./store_command.ts";
+import { type CommandOf, storeCommand } from "./command_kinds.ts";
 
 const SECRET = "0123456789abcdefghijABCDEFGHIJ";
 
@@ -18,7 +18,7 @@ interface Seen {
 async function run(
   args: string[],
   env: Record<string, string> = {},
-  more: Partial<StoreCommand> = {},
+  more: Partial<CommandOf<StoreCall>> = {},
 ): Promise<Seen | undefined> {
   let seen: Seen | undefined;
   const command = storeCommand({

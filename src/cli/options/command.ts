@@ -8,8 +8,8 @@
  *    machine), or the bare `Arguments` and the environment.
  * 2. Describe it in the table of that room, such as `commands/files/table.ts`: name, operands, options, summary, examples
  *    and `load`, which imports the function. Tables import nothing heavy: every start of the program reads all of them,
- *    but runs the `load` of one command only. `clientCommand()` and `storeCommand()` add the options that all commands of
- *    their kind have.
+ *    but runs the `load` of one command only. The functions of `commands/command_kinds.ts` add the options that all
+ *    commands of a kind have.
  * 3. Nothing else: `src/cli/commands.ts` has all tables, and the parser, `kvdrive help`, the completions of the shells and
  *    docs/configuration.md are derived from them.
  *

@@ -14,20 +14,8 @@ const DEFAULT_DIRECTORY = "https://acme-v02.api.letsencrypt.org/directory";
 /** The standard port of https, which addresses leave out. */
 export const DEFAULT_HTTPS_PORT = 443;
 
-/** Where a server with certificates of its own gets them. */
-export interface AcmeOptions {
-  /** The host names, in lower case; at least one. */
-  domains: readonly string[];
-  email: string | undefined;
-  /** The address of the authority's directory. */
-  directory: string;
-  /** A file of authorities to trust besides those of the system. */
-  authorityFile: string | undefined;
-  /** The port for challenges and redirects. */
-  httpPort: number;
-  /** The port for plain HTTP without a redirect, if one is wanted. */
-  plain: { hostname: string; port: number } | undefined;
-}
+/** Where a server with certificates of its own gets them, and its ports beside that of https. */
+export type AcmeOptions = ReturnType<typeof acmeOptions>;
 
 /** The part of the configuration that decides where and how the server listens. */
 export interface ListenOptions {
@@ -50,7 +38,6 @@ const ACME_ONLY = ["acme-email", "acme-directory", "acme-ca", "https-port", "htt
 export function listenOptions(values: OptionValues): ListenOptions {
   const { tlsCert, tlsKey } = tlsFiles(values);
   const hsts = values.optional("hsts", SWITCH) ?? false;
-  const hostname = values.text("hostname") ?? "";
   const port = values.parsed("port", PORT);
   const domains = values.optional("domain", DOMAINS);
   if (domains === undefined) {
@@ -59,6 +46,7 @@ export function listenOptions(values: OptionValues): ListenOptions {
     if (hsts && tlsCert === undefined) {
       throw new UsageError("--hsts needs https: add --domain, or --tls-cert and --tls-key");
     }
+    const hostname = values.text("hostname") ?? "";
     return { hostname, port, tlsCert, tlsKey, acme: undefined, hsts };
   }
   if (tlsCert !== undefined) {
@@ -66,21 +54,27 @@ export function listenOptions(values: OptionValues): ListenOptions {
       "The options --domain and --tls-cert exclude each other: with --domain the server gets its certificates itself",
     );
   }
-  const acme = {
-    domains,
-    email: values.optional("acme-email", EMAIL),
-    directory: values.optional("acme-directory", ACME_DIRECTORY) ?? DEFAULT_DIRECTORY,
-    authorityFile: values.text("acme-ca"),
-    httpPort: values.optional("http-port", PORT) ?? DEFAULT_HTTP_PORT,
-    plain: values.get("port") === undefined ? undefined : { hostname, port },
-  };
   return {
     hostname: values.get("hostname")?.text ?? ALL_INTERFACES,
     port: values.optional("https-port", PORT) ?? DEFAULT_HTTPS_PORT,
     tlsCert,
     tlsKey,
-    acme,
+    acme: acmeOptions(values, domains),
     hsts,
+  };
+}
+
+function acmeOptions(values: OptionValues, domains: readonly string[]) {
+  const plain = { hostname: values.text("hostname") ?? "", port: values.parsed("port", PORT) };
+  return {
+    domains,
+    email: values.optional("acme-email", EMAIL),
+    directory: values.optional("acme-directory", ACME_DIRECTORY) ?? DEFAULT_DIRECTORY,
+    // A file of authorities to trust besides those of the system.
+    authorityFile: values.text("acme-ca"),
+    httpPort: values.optional("http-port", PORT) ?? DEFAULT_HTTP_PORT,
+    // For plain HTTP without a redirect, if it is wanted.
+    plain: values.get("port") === undefined ? undefined : plain,
   };
 }
 

@@ -1,10 +1,6 @@
-import type { CorsOrigins } from "../../http/cors.ts";
-import type { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
-import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem, isWithin, type ServerNames } from "../../rules/hosts.ts";
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
-import type { ReadMode } from "../../store/reads/read_mode.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
 import { type OptionValue, OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
@@ -40,63 +36,8 @@ export const DEFAULT_DISK_RESERVE = 64 * 2 ** 20;
 /** Milliseconds between two backups, unless configured. */
 export const DEFAULT_BACKUP_EVERY = 24 * 60 * 60_000;
 
-/** The configuration of `kvdrive serve`. */
-export interface ServeOptions extends ListenOptions {
-  /** The port of the gate; 0 picks a free one, `undefined` means `DEFAULT_APPS_PORT` if it is free. */
-  appsPort: number | "off" | undefined;
-  /** Host names of the gate, in lower case. */
-  appsHosts: readonly string[];
-  /** Milliseconds. */
-  appsTimeout: number;
-  /** Milliseconds. */
-  appsIdleTimeout: number;
-  /** Upstreams that are refused by default. */
-  allowedUpstreams: AllowedUpstreams;
-  /** The port of S3; 0 picks a free one. */
-  s3Port: number | "off";
-  /** The host name of S3 on the server's own port, in lower case; names below it are buckets. */
-  s3Domain: string | undefined;
-  /** The origin that clients use, such as `https://files.example.com`. */
-  publicUrl: string | undefined;
-  /** The only host name for links, in lower case, which is for nothing else. */
-  shareHost: string | undefined;
-  data: string;
-  /** The URL of a shared store, in place of the folder. */
-  kv: string | undefined;
-  /** The file with the secret that encrypts S3 keys, in place of the one in the folder. */
-  s3SecretFile: string | undefined;
-  corsOrigins: CorsOrigins;
-  /** Proxies whose `X-Forwarded-For` is trusted. */
-  trustedProxies: TrustedProxies | undefined;
-  /** Milliseconds. */
-  uploadTtl: number;
-  failedReasons: boolean;
-  /** Milliseconds. */
-  idleTimeout: number;
-  maxUploads: number;
-  /** Bytes; `undefined` for a share of the machine's memory. */
-  memoryBudget: number | undefined;
-  /** Per project. */
-  maxOpenUploads: number;
-  /** Bytes per second; 0 allows any. */
-  minUploadRate: number;
-  /** Bytes. */
-  diskReserve: number;
-  /** Milliseconds. */
-  shutdownTimeout: number;
-  /** The format of the request log; `undefined` for text on a terminal, else JSON. */
-  log: LogFormat | "off" | undefined;
-  /** Whether the start is announced as JSON. */
-  json: boolean;
-  /** A token for the metrics. */
-  metricsToken: string | undefined;
-  /** Scheduled backups: their folder, the interval in milliseconds, and how many are kept. */
-  backups: { folder: string; every: number; keep: number } | undefined;
-  /** Milliseconds between two checks of all files; `undefined` for the default of the store. */
-  scrubEvery: number | "off" | undefined;
-  /** What reads the store's file. */
-  reads: ReadMode;
-}
+/** The configuration of `kvdrive serve`: times in milliseconds, sizes in bytes, and host names in lower case. */
+export type ServeOptions = ReturnType<typeof parseOptions>;
 
 /**
  * Reads the options of `serve`; the command line takes precedence.
@@ -108,17 +49,21 @@ export function readServeOptions(
   given: ReadonlyMap<string, string>,
   env: Environment,
 ): ServeOptions {
-  const values = new OptionValues(SERVE_OPTIONS, given, env);
+  return parseOptions(new OptionValues(SERVE_OPTIONS, given, env));
+}
+
+function parseOptions(values: OptionValues) {
   const listening = listenOptions(values);
   return {
     ...listening,
+    ...ownAddresses(values, listening),
+    // 0 picks a free one, and `undefined` means `DEFAULT_APPS_PORT` if it is free.
     appsPort: values.optional("apps-port", APPS_PORT),
     appsHosts: values.optional("apps-host", APPS_HOSTS) ?? [],
-    allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
     appsTimeout: values.parsed("apps-timeout", DURATION),
     appsIdleTimeout: values.parsed("apps-idle-timeout", DURATION),
+    allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
     s3Port: values.optional("s3-port", PORT_OR_OFF) ?? "off",
-    ...ownAddresses(values, listening),
     data: values.text("data") ?? "",
     kv: kvOf(values),
     s3SecretFile: values.text("s3-secret-file"),
@@ -128,15 +73,18 @@ export function readServeOptions(
     failedReasons: values.optional("failed-reasons", SWITCH) ?? false,
     idleTimeout: values.parsed("idle-timeout", DURATION),
     maxUploads: values.parsed("max-uploads", COUNT),
+    // `undefined` means a share of the machine's memory.
     memoryBudget: values.optional("memory-budget", MEMORY),
     minUploadRate: values.parsed("min-upload-rate", SIZE),
     maxOpenUploads: values.parsed("max-open-uploads", COUNT),
     diskReserve: values.parsed("disk-reserve", SIZE),
     shutdownTimeout: values.parsed("shutdown-timeout", DURATION),
+    // `undefined` means text on a terminal, else JSON.
     log: values.optional("log", LOG),
     json: values.optional("json", SWITCH) ?? false,
     metricsToken: metricsTokenOf(values),
     backups: backupsOf(values),
+    // `undefined` means the default of the store.
     scrubEvery: values.optional("scrub-every", SCRUB_INTERVAL),
     reads: values.parsed("reads", READS),
   };
@@ -146,7 +94,7 @@ export function readServeOptions(
 function ownAddresses(
   values: OptionValues,
   { acme, hostname, port }: ListenOptions,
-): Pick<ServeOptions, "publicUrl" | "shareHost" | "s3Domain"> {
+): Record<"publicUrl" | "shareHost" | "s3Domain", string | undefined> {
   const shareHost = values.optional("share-host", SHARE_HOST);
   const s3Domain = values.optional("s3-domain", S3_DOMAIN);
   const isOfS3 = (name: string) => isWithin(name, s3Domain);
@@ -179,7 +127,9 @@ function ownAddresses(
   );
 }
 
-function backupsOf(values: OptionValues): ServeOptions["backups"] {
+function backupsOf(
+  values: OptionValues,
+): { folder: string; every: number; keep: number } | undefined {
   const folder = values.text("backup-dir");
   const every = values.parsed("every", BACKUP_INTERVAL);
   const keep = values.parsed("keep", COUNT);

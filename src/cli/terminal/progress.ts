@@ -10,15 +10,13 @@ const IDLE_INTERVAL = 1000;
 const CLEAR_LINE = "\r\x1b[K";
 const CLEAR_BELOW = "\r\x1b[J";
 
-/** The progress of a task. */
 interface Progress {
   /** The current item; control characters are escaped. */
   label: string;
+  /** Bytes. */
   done: number;
-  /** Absent if unknown. */
+  /** Bytes; absent if unknown. */
   total?: number;
-  /** "bytes", or a noun in the plural, such as "files". */
-  unit: string;
 }
 
 /** The terminal that the line is drawn on. */
@@ -41,13 +39,13 @@ export interface ProgressClock {
  *
  * @example
  * using bar = openProgressBar(env);
- * bar.show({ label: "cat.jpg", done: 512, total: 2048, unit: "bytes" });
+ * bar.show({ label: "cat.jpg", done: 512, total: 2048 });
  * bar.printAbove(() => printError("A line that stays\n"));
  */
 export class ProgressBar implements Disposable {
   #stop: (() => void)[] | undefined;
   #isOver = false;
-  #rate = new RateMeter();
+  readonly #rate = new RateMeter();
   #progress: Progress | undefined;
   #drawn: string | undefined;
   #drawnAt = -Infinity;
@@ -62,7 +60,6 @@ export class ProgressBar implements Disposable {
     return this.screen !== undefined;
   }
 
-  /** Updates the progress. A change of the unit resets the rate. */
   show(progress: Progress): void {
     const screen = this.screen;
     if (screen === undefined || this.#isOver) return;
@@ -71,7 +68,6 @@ export class ProgressBar implements Disposable {
       this.clock.every(DRAW_INTERVAL, () => this.#tick()),
       screen.onResize(() => this.#resize()),
     ];
-    if (progress.unit !== this.#progress?.unit) this.#rate = new RateMeter();
     this.#progress = progress;
     this.#rate.note(this.clock.now(), progress.done);
     if (this.clock.now() - this.#drawnAt >= DRAW_INTERVAL) this.#draw();
@@ -229,8 +225,8 @@ export function progressLine(
   const left = total === undefined ? undefined : timeLeft(total - done, rate);
   const facts = [
     ...(share === undefined ? [] : [`${Math.floor(share * 100)}%`.padStart(4)]),
-    amount(progress),
-    ...(rate === undefined ? [] : [`${amountOf(rate, progress.unit)}/s`]),
+    total === undefined ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`,
+    ...(rate === undefined ? [] : [`${formatBytes(rate)}/s`]),
     ...(left === undefined ? [] : [left]),
   ];
   const label = printable(progress.label);
@@ -258,19 +254,6 @@ function shareOf({ done, total }: Progress): number | undefined {
 function drawBar(share: number, columns: number): string {
   const filled = Math.floor(share * columns);
   return `[${"#".repeat(filled)}${"-".repeat(columns - filled)}]`;
-}
-
-function amount({ done, total, unit }: Progress): string {
-  if (unit === "bytes") {
-    return total === undefined
-      ? formatBytes(done)
-      : `${formatBytes(done)} of ${formatBytes(total)}`;
-  }
-  return total === undefined ? `${done} ${unit}` : `${done} of ${total} ${unit}`;
-}
-
-function amountOf(rate: number, unit: string): string {
-  return unit === "bytes" ? formatBytes(rate) : `${rate.toFixed(rate < 10 ? 1 : 0)} ${unit}`;
 }
 
 /** Returns "1:05 left"; `undefined` without progress. */

@@ -65,7 +65,7 @@ function setUp(): { screen: FakeScreen; clock: FakeClock; bar: ProgressBar } {
 Deno.test("The bar shows label, share, amount, rate and time left", () => {
   const { screen, clock, bar } = setUp();
   for (let done = 0; done <= 50; done++) {
-    bar.show({ label: "cat.jpg", done: done * 1e6, total: 100e6, unit: "bytes" });
+    bar.show({ label: "cat.jpg", done: done * 1e6, total: 100e6 });
     clock.pass(100);
   }
   assertMatch(
@@ -79,18 +79,18 @@ Deno.test("The bar shows label, share, amount, rate and time left", () => {
 Deno.test("The bar is drawn at most ten times a second, and shows the last state", () => {
   const { screen, clock, bar } = setUp();
   for (let done = 1; done <= 1000; done++) {
-    bar.show({ label: "a", done, total: 1000, unit: "files" });
+    bar.show({ label: "a", done, total: 1000 });
     clock.pass(1);
   }
   assert(screen.written.length <= 11, String(screen.written.length));
   clock.pass(100);
-  assertMatch(screen.shown, /100% {2}1000 of 1000 files/);
+  assertMatch(screen.shown, /100% {2}1.0 kB of 1.0 kB/);
   bar[Symbol.dispose]();
 });
 
 Deno.test("The bar is redrawn when the terminal is resized", () => {
   const { screen, bar } = setUp();
-  bar.show({ label: "x".repeat(200), done: 1, total: 2, unit: "bytes" });
+  bar.show({ label: "x".repeat(200), done: 1, total: 2 });
   assertEquals(textWidth(screen.shown), 79);
   screen.width = 30;
   screen.resized?.();
@@ -102,7 +102,7 @@ Deno.test("The bar is redrawn when the terminal is resized", () => {
 
 Deno.test("A line that is printed above the bar is kept", () => {
   const { screen, bar } = setUp();
-  bar.show({ label: "a", done: 1, total: 2, unit: "files" });
+  bar.show({ label: "a", done: 1, total: 2 });
   bar.printAbove(() => screen.write("something\n"));
   assertEquals(screen.kept, ["something\n"]);
   assertMatch(screen.shown, /^a /);
@@ -116,7 +116,7 @@ Deno.test("Nothing is drawn before the first update and after disposal", () => {
   screen.resized?.();
   assertEquals(screen.written, []);
   bar[Symbol.dispose]();
-  bar.show({ label: "a", done: 1, unit: "bytes" });
+  bar.show({ label: "a", done: 1 });
   clock.pass(500);
   assertEquals([screen.written, clock.ticks.size], [[], 0]);
 });
@@ -124,7 +124,7 @@ Deno.test("Nothing is drawn before the first update and after disposal", () => {
 Deno.test("Without a screen only printing has an effect", () => {
   const clock = new FakeClock();
   using bar = new ProgressBar(undefined, clock);
-  bar.show({ label: "a", done: 1, unit: "bytes" });
+  bar.show({ label: "a", done: 1 });
   let printed = 0;
   bar.printAbove(() => printed++);
   assertEquals([printed, clock.ticks.size], [1, 0]);
@@ -138,7 +138,7 @@ Deno.test("No line is wider than the terminal", () => {
     for (const total of totals) {
       for (const rate of [undefined, 0, 12.5, 1e12]) {
         for (const columns of widths) {
-          const progress = { label, done: 5, unit: "bytes", ...(total !== undefined && { total }) };
+          const progress = { label, done: 5, ...(total !== undefined && { total }) };
           const line = progressLine(progress, rate, columns);
           assert(textWidth(line) <= columns, `${columns}: ${line}`);
           assert(!/\p{Cc}/u.test(line), line);

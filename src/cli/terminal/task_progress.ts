@@ -19,7 +19,7 @@ export class TaskProgress implements Disposable {
 
   /** Updates the progress. `done` and `total` are bytes. */
   show(label: string, done: number, total: number): void {
-    this.#bar.show({ label, done: Math.min(done, total), total, unit: "bytes" });
+    this.#bar.show({ label, done: Math.min(done, total), total });
   }
 
   /** Removes the line, before a result is printed. */
@@ -86,7 +86,6 @@ export class TransferProgress implements Disposable {
       done: this.#done,
       // A total that was exceeded was wrong: files grow while they are sent.
       ...(total === undefined || total < this.#done ? {} : { total }),
-      unit: "bytes",
     });
   }
 }

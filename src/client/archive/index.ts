@@ -1,6 +1,7 @@
 import { contentTypeProblem } from "../../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem, folderNameProblem } from "../../rules/names.ts";
 import type { FileInfo } from "../drives.ts";
+import { linesOf } from "../local_files.ts";
 
 /** The name of the index beside the folder `drives`. */
 export const INDEX_NAME = "kvdrive.jsonl";
@@ -71,18 +72,6 @@ export async function indexBy(
 /** Returns a map key for a file. */
 export function fileKey({ drive, name }: { drive: string; name: string }): string {
   return `${drive}\0${name}`;
-}
-
-/** Decodes and splits a stream into lines. */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const piece of pieces) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
-  if (rest !== "") yield rest;
 }
 
 /**

@@ -4,7 +4,7 @@ import { copyVersion } from "../download.ts";
 import { copyTime, type FileInfo } from "../drives.ts";
 import { ClientError, FileChanged, fileError } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
-import { openPlainFile, readFile, writeAll } from "../local_files.ts";
+import { linesOf, openPlainFile, readFile, writeAll } from "../local_files.ts";
 import { LocalPaths } from "../../rules/archive/local_paths.ts";
 import type { ExportTarget } from "./export.ts";
 import {
@@ -15,7 +15,6 @@ import {
   type IndexEntry,
   indexEntry,
   indexLine,
-  linesOf,
 } from "./index.ts";
 import { type WrittenEntry, ZipWriter } from "./zip_writer.ts";
 

@@ -103,6 +103,9 @@ export class ZipSource implements ImportSource, Disposable {
   }
 }
 
+/** The path of an index, or in the folder of the drives, at the top of an archive or in a folder of it. */
+const EXPORTED = new RegExp(`^([^/]*/)??(${RegExp.escape(INDEX_NAME)}$|${DRIVES_FOLDER}/)`);
+
 /** What a first pass over the directory of an archive finds. */
 interface Contents {
   root: string;
@@ -110,49 +113,32 @@ interface Contents {
   index: ReadonlyMap<string, IndexEntry>;
 }
 
+/** @throws {ClientError} if the archive has no export, or several. */
 async function contentsOf(path: string): Promise<Contents> {
-  const root = await rootOf(path);
   const zip = await openZip(path);
   try {
-    let bytes = 0;
-    let index = new Map<string, IndexEntry>();
+    // By the prefix of an export: the bytes in its drives, and its index.
+    const bytes = new Map<string, number>();
+    const indexes = new Map<string, Entry>();
     for await (const entry of zip.eachEntry()) {
-      const name = pathIn(root, entry);
-      if (name === INDEX_NAME && problemOf(entry) === undefined) {
-        index = await indexBy(readEntry(zip, entry, name), ({ path }) => path);
-      } else if (name !== undefined && isInDrives(name)) {
-        bytes += entry.uncompressedSize;
-      }
+      const [, root = "", name] = EXPORTED.exec(pathOf(entry)) ?? [];
+      if (name === INDEX_NAME) indexes.set(root, entry);
+      else if (name !== undefined) bytes.set(root, (bytes.get(root) ?? 0) + entry.uncompressedSize);
     }
-    return { root, bytes, index };
+    // An export without files has an empty index and no drives.
+    const isAtTop = bytes.has("") || indexes.get("")?.uncompressedSize === 0;
+    const [root, ...others] = isAtTop ? [""] : bytes.keys();
+    if (root === undefined || others.length > 0) {
+      throw noDrives(path, [...bytes.keys()].map((one) => one.slice(0, -1)));
+    }
+    const found = indexes.get(root);
+    const index = found === undefined || problemOf(found) !== undefined
+      ? new Map<string, IndexEntry>()
+      : await indexBy(readEntry(zip, found, INDEX_NAME), (entry) => entry.path);
+    return { root, bytes: bytes.get(root) ?? 0, index };
   } finally {
     zip.close();
   }
-}
-
-/**
- * Returns the prefix of the export's paths: "" for the top, or the only folder with drives.
- *
- * @throws {ClientError} if there is none, or several.
- */
-async function rootOf(path: string): Promise<string> {
-  const zip = await openZip(path);
-  const found = new Set<string>();
-  try {
-    for await (const entry of zip.eachEntry()) {
-      const name = pathOf(entry);
-      if (name.startsWith(`${DRIVES_FOLDER}/`)) return "";
-      // An export without files has an empty index and no drives.
-      if (name === INDEX_NAME && entry.uncompressedSize === 0) return "";
-      const [folder = "", below] = name.split("/", 2);
-      if (below === DRIVES_FOLDER && name !== `${folder}/${below}`) found.add(folder);
-    }
-  } finally {
-    zip.close();
-  }
-  const [only, ...others] = found;
-  if (only === undefined || others.length > 0) throw noDrives(path, [...found]);
-  return `${only}/`;
 }
 
 /** Returns the path of an entry within the export; `undefined` if it is outside of it. */

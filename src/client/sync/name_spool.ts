@@ -1,10 +1,7 @@
-import { writeAll } from "../local_files.ts";
+import { linesOf, writeAll } from "../local_files.ts";
 
 /** Characters of names that are kept in memory. */
 const MEMORY = 4 * 2 ** 20;
-
-/** Bytes of one read. */
-const PIECE = 64 * 1024;
 
 /**
  * Names that are kept for later, in order. Many of them go to a temporary file that no other program can open, as millions of
@@ -24,12 +21,15 @@ export class NameSpool implements Disposable {
     if (this.#characters > MEMORY) await this.#flush();
   }
 
-  /** Returns the names in the order in which they were added. No name may be added any more. */
+  /** Returns the names in the order in which they were added, once. No name may be added any more. */
   async *names(): AsyncGenerator<string> {
     if (this.#file !== undefined) {
       await this.#flush();
       await this.#file.seek(0, Deno.SeekMode.Start);
-      for await (const line of linesOf(this.#file)) yield JSON.parse(line) as string;
+      const { readable } = this.#file;
+      // The stream closes the file.
+      this.#file = undefined;
+      for await (const line of linesOf(readable)) yield JSON.parse(line) as string;
     }
     yield* this.#names;
   }
@@ -59,16 +59,5 @@ export class NameSpool implements Disposable {
       // Windows removes no open file.
     }
     return file;
-  }
-}
-
-async function* linesOf(file: Deno.FsFile): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  const piece = new Uint8Array(PIECE);
-  let rest = "";
-  for (let count = await file.read(piece); count !== null; count = await file.read(piece)) {
-    const lines = (rest + decoder.decode(piece.subarray(0, count), { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
   }
 }

@@ -23,26 +23,22 @@ export interface WatchOptions {
   onFailure: (error: ClientError) => void;
   /** Receives why changes are found by reading all of the folder only. */
   onNotice: (sentence: string) => void;
-  /** Ends watching. */
-  signal: AbortSignal;
-  rescan?: number;
-  retryDelay?: number;
 }
 
 /**
- * Runs a pass, and another one after each change, until it is aborted. Failures such as an outage of the server do not end
- * it.
+ * Runs a pass, and another one after each change. Failures such as an outage of the server do not end it.
  *
  * @throws {Refused} if the server does not accept the key.
  */
-export async function watch(options: WatchOptions): Promise<void> {
-  const { folder, pass, signal, retryDelay = RETRY_DELAY } = options;
-  const rescan = options.rescan ?? (folder === undefined ? REMOTE_RESCAN : LOCAL_RESCAN);
+export async function watch(
+  { folder, pass, onFailure, onNotice }: WatchOptions,
+): Promise<never> {
+  const rescan = folder === undefined ? REMOTE_RESCAN : LOCAL_RESCAN;
   let reported = "";
-  while (!signal.aborted) {
+  for (;;) {
     // Changes during the pass are those of the next one.
-    using changes = new ChangeWatch(folder, options.onNotice);
-    let wait = retryDelay;
+    using changes = new ChangeWatch(folder, onNotice);
+    let wait = RETRY_DELAY;
     const start = performance.now();
     try {
       await pass();
@@ -51,18 +47,18 @@ export async function watch(options: WatchOptions): Promise<void> {
     } catch (error) {
       const isLasting = error instanceof Refused && error.status === 401;
       if (!(error instanceof ClientError) || isLasting) throw error;
-      if (error.message !== reported) options.onFailure(error);
+      if (error.message !== reported) onFailure(error);
       reported = error.message;
     }
-    await changes.next(wait, signal);
+    await changes.next(wait);
   }
 }
 
 /** Notices changes in a folder. */
 class ChangeWatch implements Disposable {
   readonly #watcher: Deno.FsWatcher | undefined;
-  #lastChange: number | undefined;
-  #firstChange: number | undefined;
+  #lastChange = Infinity;
+  #firstChange = Infinity;
   #onChange: () => void = () => {};
 
   constructor(folder: string | undefined, onNotice: (sentence: string) => void) {
@@ -77,14 +73,16 @@ class ChangeWatch implements Disposable {
   }
 
   /** Waits until a change is followed by a quiet time, but not longer than `longest`. */
-  async next(longest: number, signal: AbortSignal): Promise<void> {
+  async next(longest: number): Promise<void> {
     const end = performance.now() + longest;
     for (;;) {
-      const now = performance.now();
-      if (signal.aborted) return;
-      const due = this.#due ?? end;
-      if (now >= Math.min(due, end)) return;
-      await this.#pause(Math.min(due, end) - now, signal);
+      const left = Math.min(this.#due, end) - performance.now();
+      if (left <= 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, left);
+      this.#onChange = resolve;
+      await promise;
+      clearTimeout(timer);
     }
   }
 
@@ -92,19 +90,9 @@ class ChangeWatch implements Disposable {
     this.#watcher?.close();
   }
 
-  get #due(): number | undefined {
-    if (this.#lastChange === undefined || this.#firstChange === undefined) return undefined;
+  /** When the changes so far are to be transferred. */
+  get #due(): number {
     return Math.min(this.#lastChange + QUIET_TIME, this.#firstChange + MAX_DELAY);
-  }
-
-  async #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, milliseconds);
-    this.#onChange = resolve;
-    signal.addEventListener("abort", this.#onChange);
-    await promise;
-    clearTimeout(timer);
-    signal.removeEventListener("abort", this.#onChange);
   }
 
   async #follow(watcher: Deno.FsWatcher): Promise<void> {
@@ -113,7 +101,7 @@ class ChangeWatch implements Disposable {
         // Reading the files would start another pass.
         if (kind === "access") continue;
         this.#lastChange = performance.now();
-        this.#firstChange ??= this.#lastChange;
+        this.#firstChange = Math.min(this.#firstChange, this.#lastChange);
         this.#onChange();
       }
     } catch {

@@ -1,6 +1,6 @@
 import type { Command } from "../../options/command.ts";
 import type { OptionSpec } from "../../options/arguments.ts";
-import { CLIENT_OPTIONS } from "../client_command.ts";
+import { CLIENT_OPTIONS } from "../command_kinds.ts";
 
 const JSON_OPTION: OptionSpec = { name: "json", help: "print JSON" };
 

@@ -1,8 +1,7 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
 import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
-import { S3_SECRET_FILE } from "../store_command.ts";
-import { adminCommand } from "./admin_command.ts";
+import { adminCommand, S3_SECRET_FILE } from "../command_kinds.ts";
 
 const APP_OPERANDS = ["PROJECT", "APP"];
 

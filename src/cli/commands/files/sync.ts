@@ -46,7 +46,6 @@ export async function syncFolders(call: ClientCall): Promise<void> {
     pass: () => run.pass(),
     onFailure: (error) => transfer.view.printNotice(`${error.message}. Still watching`),
     onNotice: (sentence) => transfer.view.printNotice(sentence),
-    signal: new AbortController().signal,
   });
 }
 

@@ -1,7 +1,44 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
-import { clientCommand, DRIVE_OPTION, YES } from "../client_command.ts";
-import { DRY_RUN, FILTER_OPTIONS, NO_CLOBBER, TRANSFER_OPTIONS } from "./options.ts";
+import { clientCommand, DRIVE_OPTION, YES } from "../command_kinds.ts";
+import { DEFAULT_CONCURRENCY } from "../defaults.ts";
+
+/** Options that choose files. */
+const FILTER_OPTIONS: readonly OptionSpec[] = [
+  { name: "include", value: "GLOB", isList: true, help: "only files that match; may be repeated" },
+  {
+    name: "exclude",
+    value: "GLOB",
+    isList: true,
+    help: "no files that match; may be repeated, and goes before --include",
+  },
+];
+
+const DRY_RUN: OptionSpec = { name: "dry-run", help: "only print what would be done" };
+
+/** Options of every command that transfers files. */
+const TRANSFER_OPTIONS: readonly OptionSpec[] = [
+  ...FILTER_OPTIONS,
+  DRY_RUN,
+  {
+    name: "concurrency",
+    value: "COUNT",
+    help: "files, or parts of 10 MB, in transfer at once",
+    default: `${DEFAULT_CONCURRENCY}`,
+  },
+  {
+    name: "bandwidth",
+    value: "SIZE",
+    help: "bytes a second at most, such as 500kB",
+    unset: "no limit",
+  },
+];
+
+const NO_CLOBBER: OptionSpec = {
+  name: "no-clobber",
+  short: "n",
+  help: "leave existing files as they are",
+};
 
 const EXPORT_OPTIONS: readonly OptionSpec[] = [
   { name: "data", value: "DIR", help: "open the store in this folder instead of asking a server" },

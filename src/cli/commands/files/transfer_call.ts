@@ -4,7 +4,7 @@ import type { ValueType } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { type ClientCall, Session } from "../client_call.ts";
-import { DEFAULT_CONCURRENCY } from "./options.ts";
+import { DEFAULT_CONCURRENCY } from "../defaults.ts";
 
 /** The most files in transfer at once: each may hold 10 MB. */
 const MAX_CONCURRENCY = 256;

@@ -1,6 +1,6 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
-import { clientCommand, DRIVE_OPTION, serverCommand } from "../client_command.ts";
+import { clientCommand, DRIVE_OPTION, serverCommand } from "../command_kinds.ts";
 
 const DRIVE_OF_IDS: OptionSpec = {
   ...DRIVE_OPTION,

@@ -1,5 +1,5 @@
 import type { Command } from "../../options/command.ts";
-import { S3_SECRET_FILE, storeCommand } from "../store_command.ts";
+import { S3_SECRET_FILE, storeCommand } from "../command_kinds.ts";
 
 export const storeCommands: readonly Command[] = [
   storeCommand({
