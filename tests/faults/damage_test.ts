@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { Drive, joinBytes, query, uploadParts } from "../support/drive.ts";
@@ -20,7 +20,7 @@ const CHUNK = -3;
 /** Stores files with a server, stops it, damages the store, and starts another server. */
 async function withDamage(
   store: (drive: Drive) => Promise<unknown>,
-  damage: (store: StoppedStore) => Promise<void>,
+  damage: (store: StoppedStore) => Promise<void> | void,
   run: (drive: Drive) => Promise<void>,
 ): Promise<void> {
   await using folder = await Folder.make();
@@ -141,3 +141,32 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     );
   });
 }
+
+Deno.test("A file whose record cannot be read is damaged, missing in lists, and can be replaced and deleted.", async () => {
+  const names = ["fine-large", "fine-small"];
+  await withDamage(
+    async (drive) => {
+      await drive.put("broken-1", SMALL);
+      await drive.put("broken-2", LARGE);
+    },
+    (store) => {
+      store.breakRecord("broken-1");
+      store.breakRecord("broken-2");
+    },
+    async (drive) => {
+      assertEquals(await drive.names(), names);
+      for (const name of ["broken-1", "broken-2"]) {
+        const { errors } = (await drive.get(name)).expect(500);
+        assertMatch(String(errors[0]), /^The file is damaged: restore it from a backup/);
+        assert(drive.server.text.includes(name), `The log does not name ${name}`);
+      }
+      await drive.put("broken-1", LARGE);
+      assertSameBytes((await drive.get("broken-1")).expect(200).bytes, LARGE);
+      assertEquals(await drive.names(), ["broken-1", ...names]);
+      const both = ["broken-1", "broken-2"];
+      assertEquals(await drive.delete(both), { deleted: both, failed: [] });
+      (await drive.get("broken-2")).expect(404);
+      assertEquals((await drive.usage())?.files, names.length);
+    },
+  );
+});

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 import { PROJECT_ID } from "../../support/server.ts";
-import { openRecords } from "./records.ts";
+import { breakRecord, openRecords } from "./records.ts";
 
 export type Edit = (kv: Deno.Kv) => Promise<void>;
 
@@ -147,10 +147,19 @@ export function altered(bytes: Bytes): Bytes {
 
 /** The store of a stopped server. */
 export class StoppedStore implements Disposable {
-  private constructor(private readonly kv: Deno.Kv, private readonly drive: string) {}
+  private constructor(
+    private readonly kv: Deno.Kv,
+    private readonly data: string,
+    private readonly drive: string,
+  ) {}
 
   static async open(data: string, drive: string): Promise<StoppedStore> {
-    return new StoppedStore(await openRecords(data), drive);
+    return new StoppedStore(await openRecords(data), data, drive);
+  }
+
+  /** Makes the record of a file unreadable. */
+  breakRecord(name: string): void {
+    breakRecord(this.data, [PROJECT_ID, this.drive, name]);
   }
 
   /** Damages a chunk of a file. A negative index counts from the last chunk. */
