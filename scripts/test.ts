@@ -47,7 +47,7 @@ if (import.meta.main) Deno.exit(await main(Deno.args));
 async function main(args: string[]): Promise<number> {
   const options = readOptions(args);
   if (typeof options === "number") return options;
-  const files = options.isSlow ? await slowTests() : await testFiles(options.places);
+  const files = options.isSlow ? await slowTests(options.places) : await testFiles(options.places);
   if (files.length === 0) {
     print(`No test files in ${options.places.join(", ")}\n`);
     return 2;
@@ -55,7 +55,8 @@ async function main(args: string[]): Promise<number> {
   await bundleDashboard(BUNDLE);
   const isQuick = !options.isSlow && options.places.length === 0;
   const status = await runTests({ ...options, files, env: isQuick ? QUICK : {} });
-  return options.isSlow ? await runLostAnswers(options) || status : status;
+  const isAll = options.isSlow && options.places.length === 0;
+  return isAll ? await runLostAnswers(options) || status : status;
 }
 
 async function runLostAnswers(options: Options): Promise<number> {

@@ -63,9 +63,9 @@ export async function testFiles(places: readonly string[]): Promise<string[]> {
   return files.filter((file) => !isOfOtherTask(file) && !isSlow(file));
 }
 
-/** The test files that take long, for `deno task test:slow`. */
-export async function slowTests(): Promise<string[]> {
-  const files = await testFiles(["tests", "scripts", "src"]);
+/** The test files that take long, for `deno task test:slow`: those in some places, or all. */
+export async function slowTests(places: readonly string[]): Promise<string[]> {
+  const files = await testFiles(places.length > 0 ? places : ["tests", "scripts", "src"]);
   return files.filter((file) => !isOfOtherTask(file) && isSlow(file));
 }
 
