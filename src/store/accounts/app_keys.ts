@@ -13,21 +13,10 @@ import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** A key of an application without its secret. */
-export interface AppKeyInfo {
-  name: string;
-  description?: string;
-  prefix: string;
-  /** Milliseconds since 1970. */
-  created: number;
-}
+export type AppKeyInfo = Omit<AppKeyRecord, "project" | "app">;
 
 /** The key that has a hash, and the application that it opens. */
-export interface FoundAppKey {
-  project: string;
-  app: string;
-  name: string;
-  prefix: string;
-}
+export type FoundAppKey = Pick<AppKeyRecord, "project" | "app" | "name" | "prefix">;
 
 type CachedAppKey = Owned & { appCreated: number; found: FoundAppKey };
 
@@ -162,6 +151,6 @@ export class AppKeyStore {
   }
 }
 
-function infoOf({ name, description, prefix, created }: AppKeyRecord): AppKeyInfo {
-  return { name, ...(description === undefined ? {} : { description }), prefix, created };
+function infoOf({ project: _, app: _app, ...info }: AppKeyRecord): AppKeyInfo {
+  return info;
 }

@@ -22,19 +22,7 @@ import type { Revocations } from "./revocations.ts";
  */
 export const MAX_DELETING_DRIVES = 100;
 
-export interface ProjectInfo {
-  project: string;
-  name?: string;
-  /** Milliseconds since 1970. */
-  created: number;
-  /** The most bytes and files that it may have. */
-  maxBytes?: number;
-  maxFiles?: number;
-  /** The domain below which the owner may choose host names for applications. */
-  hostSuffix?: string;
-  /** How many days the trash keeps files; without it there is no trash. */
-  trashDays?: number;
-}
+export type ProjectInfo = { project: string } & Omit<ProjectRecord, "removing">;
 
 /** A project with what it uses. */
 export type UsedProject = ProjectInfo & ProjectUsage;
@@ -312,19 +300,19 @@ function changed(
 
 /** Yields an event for each setting that differs, with its name and new value as the API writes them. */
 function* changeEvents(before: ProjectRecord, after: ProjectRecord): Generator<NewEvent> {
-  if (after.maxBytes !== before.maxBytes) {
-    yield { event: "quota.changed", target: `max_bytes=${after.maxBytes ?? null}` };
-  }
-  if (after.maxFiles !== before.maxFiles) {
-    yield { event: "quota.changed", target: `max_files=${after.maxFiles ?? null}` };
-  }
-  if (after.trashDays !== before.trashDays) {
-    yield { event: "trash.changed", target: `trash_days=${after.trashDays ?? 0}` };
-  }
-  if (after.hostSuffix !== before.hostSuffix) {
-    yield { event: "host_suffix.changed", target: `host_suffix=${after.hostSuffix ?? null}` };
+  for (const { field, event, name, unset } of SETTINGS) {
+    const value = after[field];
+    if (value !== before[field]) yield { event, target: `${name}=${value ?? unset}` };
   }
 }
+
+/** The settings that can be changed: the event of a change, the name in the API, and the value there of one that is unset. */
+const SETTINGS = [
+  { field: "maxBytes", event: "quota.changed", name: "max_bytes", unset: null },
+  { field: "maxFiles", event: "quota.changed", name: "max_files", unset: null },
+  { field: "trashDays", event: "trash.changed", name: "trash_days", unset: 0 },
+  { field: "hostSuffix", event: "host_suffix.changed", name: "host_suffix", unset: null },
+] as const;
 
 /** Returns whether a drive has nothing that callers can see or restore. Open uploads do not count. */
 async function isEmptyDrive(reader: KvReader, project: string, drive: string): Promise<boolean> {
@@ -339,17 +327,6 @@ async function isEmptyDrive(reader: KvReader, project: string, drive: string): P
   return true;
 }
 
-function infoOf(
-  project: string,
-  { name, created, maxBytes, maxFiles, hostSuffix, trashDays }: ProjectRecord,
-): ProjectInfo {
-  return {
-    project,
-    ...(name === undefined ? {} : { name }),
-    created,
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-    ...(maxFiles === undefined ? {} : { maxFiles }),
-    ...(hostSuffix === undefined ? {} : { hostSuffix }),
-    ...(trashDays === undefined ? {} : { trashDays }),
-  };
+function infoOf(project: string, { removing: _, ...record }: ProjectRecord): ProjectInfo {
+  return { project, ...record };
 }

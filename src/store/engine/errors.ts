@@ -1,47 +1,24 @@
 /**
  * Every error that the store throws on purpose. `src/http/` maps them to statuses, `src/cli/` to exit codes.
  *
- * | The store fails | because |
- * | --- | --- |
- * | `StoreUnavailable` | it is locked, unreachable or overloaded; the same call may work later |
- * | `VersionReplaced` | the bytes of a version are gone; the file may have another one |
- * | `StoreFull` (in `disk/`) | the disk is full |
- * | `MemoryExhausted` | the memory budget is used up |
- * | `StoreDamaged`, `UnreadableEntry` | bytes of a file or a record are missing or wrong |
- *
- * | The caller is refused | because |
- * | --- | --- |
- * | `NoSuchProject`, `NoSuchApp` | it does not exist |
- * | `AlreadyExists` | the name is taken |
- * | `BeingDeleted` | its deletion is running |
- * | `AccessIsOff` | the application has no access control |
- * | `UploadRefused`, `TooManyOpenUploads` | of the state of an upload, or of their number |
- * | `TooManyLinks` | of their number |
- * | `QuotaExceeded` | the project's quota is used up |
- * | `S3KeysUnavailable` | there is no key to encrypt the secrets of S3 keys with |
- *
- * | The operator is told | that |
- * | --- | --- |
- * | `CannotOpenStore` | the data folder or the store cannot be used |
- * | `CannotBackUp`, `DamagedBackup`, `CannotRestore` | a backup or a restore failed |
- *
  * The message of every refusal and of everything for the operator is a sentence for a person.
  *
  * @module
  */
 import { formatBytes } from "../../rules/units.ts";
 
+/** An error that is named after its class. */
+class StoreError extends Error {
+  override readonly name = this.constructor.name;
+}
+
 // The store fails.
 
 /** The store cannot do it now, and may be able to soon. */
-export class StoreUnavailable extends Error {
-  override readonly name: string = "StoreUnavailable";
-}
+export class StoreUnavailable extends StoreError {}
 
 /** A file was replaced or deleted while it was read, and the bytes of the version are gone. */
 export class VersionReplaced extends StoreUnavailable {
-  override readonly name = "VersionReplaced";
-
   /** @param file The file, as `fileText` names it. */
   constructor(file: string) {
     super(`The file ${file} was replaced or deleted while it was read`);
@@ -49,9 +26,7 @@ export class VersionReplaced extends StoreUnavailable {
 }
 
 /** The memory budget for a kind of request is used up, and no memory became free in time. */
-export class MemoryExhausted extends Error {
-  override readonly name = "MemoryExhausted";
-
+export class MemoryExhausted extends StoreError {
   /** @param part Name of the part of the memory budget. */
   constructor(readonly part: string) {
     super(`The memory budget for ${part} is used up`);
@@ -59,9 +34,7 @@ export class MemoryExhausted extends Error {
 }
 
 /** Bytes that a record refers to are missing or wrong. */
-export class StoreDamaged extends Error {
-  override readonly name = "StoreDamaged";
-
+export class StoreDamaged extends StoreError {
   /**
    * @param file The file, as `fileText` names it.
    * @param problem The damage, as the end of a sentence.
@@ -72,9 +45,7 @@ export class StoreDamaged extends Error {
 }
 
 /** An entry of the store cannot be read. It counts as absent. */
-export class UnreadableEntry extends Error {
-  override readonly name = "UnreadableEntry";
-
+export class UnreadableEntry extends StoreError {
   /** @param reason Why, as the end of a sentence. */
   constructor(key: Deno.KvKey, reason: string) {
     super(
@@ -106,27 +77,21 @@ export function isCorruption(error: unknown): error is Error {
 // The caller is refused.
 
 /** The project does not exist, or not any more. */
-export class NoSuchProject extends Error {
-  override readonly name = "NoSuchProject";
-
+export class NoSuchProject extends StoreError {
   constructor(readonly project: string) {
     super(`There is no project ${JSON.stringify(project)}`);
   }
 }
 
 /** The drive does not exist, or not any more, and the write may not create it. */
-export class NoSuchDrive extends Error {
-  override readonly name = "NoSuchDrive";
-
+export class NoSuchDrive extends StoreError {
   constructor(readonly drive: string) {
     super(`There is no drive ${JSON.stringify(drive)}`);
   }
 }
 
 /** The application does not exist, or not any more. */
-export class NoSuchApp extends Error {
-  override readonly name = "NoSuchApp";
-
+export class NoSuchApp extends StoreError {
   constructor(readonly app: string) {
     super(`There is no application ${JSON.stringify(app)} in this project`);
   }
@@ -143,9 +108,7 @@ const TAKEN: Record<Unique, (id: string) => string> = {
 };
 
 /** The name is taken. */
-export class AlreadyExists extends Error {
-  override readonly name = "AlreadyExists";
-
+export class AlreadyExists extends StoreError {
   constructor(readonly what: Unique, readonly id: string) {
     super(TAKEN[what](JSON.stringify(id)));
   }
@@ -154,18 +117,14 @@ export class AlreadyExists extends Error {
 const DELETABLE = { project: "project", drive: "drive", app: "application" } as const;
 
 /** The target of a write is being deleted. */
-export class BeingDeleted extends Error {
-  override readonly name = "BeingDeleted";
-
+export class BeingDeleted extends StoreError {
   constructor(readonly what: keyof typeof DELETABLE, readonly id: string) {
     super(`The ${DELETABLE[what]} ${JSON.stringify(id)} is being removed: try again`);
   }
 }
 
 /** Keys exist only for applications with access control. */
-export class AccessIsOff extends Error {
-  override readonly name = "AccessIsOff";
-
+export class AccessIsOff extends StoreError {
   constructor(readonly app: string) {
     super(
       `The access control of the application ${JSON.stringify(app)} is off: enable it first`,
@@ -177,18 +136,14 @@ export class AccessIsOff extends Error {
 export type UploadProblem = "absent" | "other name" | "completed" | "parts";
 
 /** A call on an upload does not fit its state. */
-export class UploadRefused extends Error {
-  override readonly name = "UploadRefused";
-
+export class UploadRefused extends StoreError {
   constructor(readonly problem: UploadProblem, message: string) {
     super(message);
   }
 }
 
 /** The project has its maximum of open uploads. */
-export class TooManyOpenUploads extends Error {
-  override readonly name = "TooManyOpenUploads";
-
+export class TooManyOpenUploads extends StoreError {
   constructor(readonly max: number) {
     super(
       `The project has ${max} uploads open, and no more are allowed: ` +
@@ -198,9 +153,7 @@ export class TooManyOpenUploads extends Error {
 }
 
 /** The project has its maximum of links. */
-export class TooManyLinks extends Error {
-  override readonly name = "TooManyLinks";
-
+export class TooManyLinks extends StoreError {
   constructor(readonly max: number) {
     super(
       `The project has ${max} links, and no more are allowed: revoke links that are not needed, ` +
@@ -220,9 +173,7 @@ export interface QuotaNumbers {
 }
 
 /** The project's quota has no room for the write. */
-export class QuotaExceeded extends Error {
-  override readonly name = "QuotaExceeded";
-
+export class QuotaExceeded extends StoreError {
   /** @param outcome Effect of the refused write, as the end of a sentence. */
   constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
     const { resource, used, limit, more } = numbers;
@@ -238,21 +189,15 @@ export class QuotaExceeded extends Error {
 }
 
 /** The secrets of S3 keys cannot be encrypted or decrypted. */
-export class S3KeysUnavailable extends Error {
-  override readonly name = "S3KeysUnavailable";
-}
+export class S3KeysUnavailable extends StoreError {}
 
 // The operator is told.
 
 /** The data folder or the store in it cannot be used. */
-export class CannotOpenStore extends Error {
-  override readonly name = "CannotOpenStore";
-}
+export class CannotOpenStore extends StoreError {}
 
 /** A backup cannot be made. */
-export class CannotBackUp extends Error {
-  override readonly name = "CannotBackUp";
-}
+export class CannotBackUp extends StoreError {}
 
 /** Damaged files that a message lists. */
 const LISTED_DAMAGE = 3;
@@ -274,6 +219,4 @@ export class DamagedBackup extends CannotBackUp {
 }
 
 /** A backup cannot be restored. */
-export class CannotRestore extends Error {
-  override readonly name = "CannotRestore";
-}
+export class CannotRestore extends StoreError {}

@@ -17,6 +17,10 @@ export interface KeyRange {
   end: Deno.KvKey;
 }
 
+/** What most keys consist of, after their kind. */
+type InDrive = [project: string, drive: string, id: string];
+type InApp = [project: string, app: string, id: string];
+
 /** A counter of a drive. */
 export type UsageCounter = "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes";
 
@@ -46,53 +50,26 @@ export const keys = {
   references: (version: string): Deno.KvKey => ["references", version],
 
   /** An upload session. */
-  upload: (project: string, drive: string, id: string): Deno.KvKey => [
-    "upload",
-    project,
-    drive,
-    id,
-  ],
+  upload: (...of: InDrive): Deno.KvKey => ["upload", ...of],
 
   /** A completed session, kept until the session would have expired: completing it again returns the same answer. */
-  completedUpload: (project: string, drive: string, id: string): Deno.KvKey => [
-    "completed_upload",
-    project,
-    drive,
-    id,
-  ],
+  completedUpload: (...of: InDrive): Deno.KvKey => ["completed_upload", ...of],
 
   /** A part of an upload. */
-  part: (project: string, drive: string, id: string, part: number): Deno.KvKey => [
-    "part",
-    project,
-    drive,
-    id,
-    part,
-  ],
+  part: (...of: [...InDrive, part: number]): Deno.KvKey => ["part", ...of],
 
   /**
    * Counts the bytes of the parts of an upload. Every part changes it, so that completing detects a concurrent part.
    */
-  partsRevision: (project: string, drive: string, id: string): Deno.KvKey => [
-    "parts_revision",
-    project,
-    drive,
-    id,
-  ],
+  partsRevision: (...of: InDrive): Deno.KvKey => ["parts_revision", ...of],
 
   /** An item of the trash. */
-  trash: (project: string, drive: string, id: string): Deno.KvKey => ["trash", project, drive, id],
+  trash: (...of: InDrive): Deno.KvKey => ["trash", ...of],
 
   /** A counter of a drive, which exists once it has one. `open_bytes` counts the parts of open uploads. */
-  usage: (
-    project: string,
-    drive: string,
-    counter: UsageCounter,
-  ): Deno.KvKey => [
+  usage: (...of: [project: string, drive: string, counter: UsageCounter]): Deno.KvKey => [
     "usage",
-    project,
-    drive,
-    counter,
+    ...of,
   ],
 
   /** The sum of the counters of a project's drives, or the number of its open uploads. */
@@ -103,12 +80,7 @@ export const keys = {
   ],
 
   /** Journal of files without a digest or checksums; holds the version that lacks them. */
-  undigested: ({ project, drive, name }: Place): Deno.KvKey => [
-    "undigested",
-    project,
-    drive,
-    name,
-  ],
+  undigested: ({ project, drive, name }: Place): Deno.KvKey => ["undigested", project, drive, name],
 
   /** Damage found in the bytes of a file. */
   damage: ({ project, drive, name }: Place): Deno.KvKey => ["damage", project, drive, name],
@@ -137,10 +109,9 @@ export const keys = {
   projectKey: (hash: string): Deno.KvKey => ["project_key", hash],
 
   /** The prefix that a project key is listed by, unique in the project; holds the key's hash. */
-  projectKeyPrefix: (project: string, prefix: string): Deno.KvKey => [
+  projectKeyPrefix: (...of: [project: string, prefix: string]): Deno.KvKey => [
     "project_key_prefix",
-    project,
-    prefix,
+    ...of,
   ],
 
   /** The hour in which a project key was last used, in milliseconds since 1970. */
@@ -161,19 +132,8 @@ export const keys = {
   appKey: (hash: string): Deno.KvKey => ["app_key", hash],
 
   /** Name and prefix of an application's key, unique in the application; they hold the key's hash. */
-  appKeyName: (project: string, app: string, name: string): Deno.KvKey => [
-    "app_key_name",
-    project,
-    app,
-    name,
-  ],
-
-  appKeyPrefix: (project: string, app: string, prefix: string): Deno.KvKey => [
-    "app_key_prefix",
-    project,
-    app,
-    prefix,
-  ],
+  appKeyName: (...of: InApp): Deno.KvKey => ["app_key_name", ...of],
+  appKeyPrefix: (...of: InApp): Deno.KvKey => ["app_key_prefix", ...of],
 
   /** A browser session at the gate; `hash` is the SHA-256 of its token, in hexadecimal. */
   session: (hash: string): Deno.KvKey => ["session", hash],
@@ -192,12 +152,7 @@ export const keys = {
   link: (id: string): Deno.KvKey => ["link", id],
 
   /** Lists the links of a drive in the order of their creation. */
-  driveLink: (project: string, drive: string, id: string): Deno.KvKey => [
-    "drive_link",
-    project,
-    drive,
-    id,
-  ],
+  driveLink: (...of: InDrive): Deno.KvKey => ["drive_link", ...of],
 
   /** Counts the answers of a link that had bytes of files. */
   linkDownloads: (id: string): Deno.KvKey => ["link_downloads", id],
@@ -207,12 +162,7 @@ export const keys = {
 
   /** Markers of deletions that are running. */
   projectDeletion: (project: string): Deno.KvKey => ["removal", project],
-  driveDeletion: (project: string, drive: string): Deno.KvKey => [
-    "removal",
-    project,
-    "drive",
-    drive,
-  ],
+  driveDeletion: (project: string, name: string): Deno.KvKey => ["removal", project, "drive", name],
   appDeletion: (project: string, app: string): Deno.KvKey => ["removal", project, "app", app],
 
   adminToken: (): Deno.KvKey => ["admin_token"],
@@ -245,12 +195,9 @@ export const prefixes = {
   projectKeyPrefixes: (project: string): Deno.KvKey => ["project_key_prefix", project],
   s3KeysOf: (project: string): Deno.KvKey => ["s3_key_of", project],
   apps: (project: string): Deno.KvKey => ["app", project],
-  appKeyNames: (project: string, ...app: string[]): Deno.KvKey => ["app_key_name", project, ...app],
-  appKeyPrefixes: (project: string, ...app: string[]): Deno.KvKey => [
-    "app_key_prefix",
-    project,
-    ...app,
-  ],
+  /** The keys of the applications of a project, or of one of them. */
+  appKeyNames: (...app: string[]): Deno.KvKey => ["app_key_name", ...app],
+  appKeyPrefixes: (...app: string[]): Deno.KvKey => ["app_key_prefix", ...app],
   sessions: (): Deno.KvKey => ["session"],
   /** The grants of all credentials, of one of them, or those of one kind. */
   grantsOf: (...owner: string[]): Deno.KvKey => ["grant_of", ...owner],
@@ -274,7 +221,7 @@ export const prefixes = {
   chunks: (version: string): Deno.KvKey => ["chunk", version],
   /** The pages of checksums of a version. */
   checksums: (version: string): Deno.KvKey => ["checksums", version],
-  parts: (project: string, drive: string, id: string): Deno.KvKey => ["part", project, drive, id],
+  parts: (...of: InDrive): Deno.KvKey => ["part", ...of],
   manifest: (version: string): Deno.KvKey => ["manifest", version],
 } as const;
 

@@ -5,19 +5,10 @@ import { SharedCheck } from "./operation.ts";
 import type { Place, ProjectRecord } from "./records.ts";
 import { TtlCache } from "./ttl_cache.ts";
 
-/** The record of a project, as every request needs it. */
-export interface CachedProject {
-  /** Milliseconds since 1970. A later project with the same id has another time. */
-  created: number;
+/** The record of a project, as every request needs it. A later project with the same id has another `created`. */
+export interface CachedProject extends Omit<ProjectRecord, "removing"> {
   /** Drives that are being deleted. */
   deleting: readonly string[];
-  /** The most bytes and files that it may have, if they are limited. */
-  maxBytes?: number;
-  maxFiles?: number;
-  /** The domain below which the owner may choose host names, if there is one. */
-  hostSuffix?: string;
-  /** How many days the trash keeps files, if there is one. */
-  trashDays?: number;
   /** Fails an operation if the record has changed: the project was deleted, or the deletion of a drive began. */
   unchanged: SharedCheck;
 }
@@ -110,16 +101,7 @@ export class ProjectCache {
       keys.project(project),
     ]);
     if (value === null) return undefined;
-    const { created, removing: deleting = [], maxBytes, maxFiles } = value;
-    const { hostSuffix, trashDays } = value;
-    return {
-      created,
-      deleting,
-      ...(maxBytes === undefined ? {} : { maxBytes }),
-      ...(maxFiles === undefined ? {} : { maxFiles }),
-      ...(hostSuffix === undefined ? {} : { hostSuffix }),
-      ...(trashDays === undefined ? {} : { trashDays }),
-      unchanged: new SharedCheck(key, versionstamp),
-    };
+    const { removing: deleting = [], ...settings } = value;
+    return { ...settings, deleting, unchanged: new SharedCheck(key, versionstamp) };
   }
 }
