@@ -13,11 +13,11 @@ import { PROJECT_KEYS } from "../accounts/project_keys.ts";
 import { S3_KEYS } from "../accounts/s3_keys.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import {
-  deleteInBatches,
+  deleteAll,
   deleteUnchanged,
   type Problem,
   type ProblemKind,
-  repairWith,
+  repairable,
 } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
@@ -125,11 +125,9 @@ function* keyProblems<R extends KeyLimits & { project: string; created: number }
   for (const entry of snapshot.list<number>(prefixes.like(kind.use("")))) {
     const owner = kind.record(String(entry.key[1]));
     if (snapshot.has(owner)) continue;
-    yield {
-      kind: "orphan",
-      message: "The last use of a key is stored, but the key does not exist",
-      repair: repairWith(deleteUnchanged(entry).check(owner, null), "The entry was removed"),
-    };
+    const message = "The last use of a key is stored, but the key does not exist";
+    const removal = deleteUnchanged(entry).check(owner, null);
+    yield repairable({ kind: "orphan", message }, removal, "The entry was removed");
   }
 }
 
@@ -193,16 +191,11 @@ function* eventProblems(snapshot: Snapshot, deletions: PendingDeletions): Genera
 }
 
 function orphanEvents(snapshot: Snapshot, project: string): Problem {
-  const begin = () => new Operation().check(keys.project(project), null);
-  // The snapshot is gone when the repair begins. A log has a bounded number of events.
+  // A log has a bounded number of events.
   const events = [...snapshot.keys(prefixes.events(project))];
-  const operations = () => deleteInBatches(events, begin);
-  return {
-    kind: "orphan",
-    message: `There are events of project ${project}, which does not exist`,
-    project,
-    repair: { done: "They were removed", operations },
-  };
+  const message = `There are events of project ${project}, which does not exist`;
+  const repair = deleteAll(events, keys.project(project), "They were removed");
+  return { kind: "orphan", message, project, repair };
 }
 
 function* eventIndexProblems(snapshot: Snapshot, project: string): Generator<Problem> {
@@ -223,16 +216,9 @@ function* dailyUsageProblems(snapshot: Snapshot, deletions: PendingDeletions): G
     const project = String(head[1]);
     const owner = keys.project(project);
     if (snapshot.has(owner) || deletions.hasProject(project)) continue;
-    const days = [...snapshot.keys(head)];
-    yield {
-      kind: "orphan",
-      message: `Daily figures are stored of project ${project}, which does not exist`,
-      project,
-      repair: {
-        done: "The figures were removed",
-        operations: () => deleteInBatches(days, () => new Operation().check(owner, null)),
-      },
-    };
+    const message = `Daily figures are stored of project ${project}, which does not exist`;
+    const repair = deleteAll([...snapshot.keys(head)], owner, "The figures were removed");
+    yield { kind: "orphan", message, project, repair };
   }
 }
 
@@ -270,7 +256,7 @@ function indexProblem(
   project: string,
   kind: ProblemKind = "index",
 ): Problem {
-  return { kind, message, project, repair: repairWith(operation, done) };
+  return repairable({ kind, message, project }, operation, done);
 }
 
 /** @param owner The key of the owner, which must not exist when the key is removed. */
@@ -281,10 +267,5 @@ function orphanKey(
   project: string,
 ): Problem {
   const removal = deleteUnchanged(entry).check(owner, null);
-  return {
-    kind: "orphan",
-    message,
-    project,
-    repair: repairWith(removal, "The key was removed"),
-  };
+  return repairable({ kind: "orphan", message, project }, removal, "The key was removed");
 }

@@ -9,7 +9,7 @@ import { keys, prefixes, type UsageCounter } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { PROJECT_COUNTERS, USAGE_COUNTERS } from "../quotas/usage.ts";
 import type { PendingDeletions } from "./ownership.ts";
-import { driveText, type Problem, repairWith } from "./problem.ts";
+import { driveText, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** How long the mark of a corrected counter lives, in milliseconds: much longer than a check takes. */
@@ -111,13 +111,14 @@ export class UsageCheck {
     const labelled = (of: "counted" | "right") =>
       wrong.map((one) => `${one[of] ?? "an invalid number of"} ${LABELS[one.counter]}`)
         .join(" and ");
-    yield {
-      kind: "usage",
-      message: `The counters of ${what} say ${labelled("counted")}, ` +
-        `but there are ${labelled("right")}`,
-      ...place,
-      repair: repairWith(this.#correction(place, wrong), "The counters were corrected"),
-    };
+    const message = `The counters of ${what} say ${labelled("counted")}, ` +
+      `but there are ${labelled("right")}`;
+    const correction = this.#correction(place, wrong);
+    yield repairable(
+      { kind: "usage", message, ...place },
+      correction,
+      "The counters were corrected",
+    );
   }
 
   /**

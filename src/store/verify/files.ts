@@ -17,7 +17,7 @@ import { countedBytes } from "../quotas/usage.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { setExpiry } from "../files/expiry.ts";
-import { type Problem, repairWith } from "./problem.ts";
+import { placeOf, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 export const ADVICE = "restore it from a backup, or replace or delete it over the API";
@@ -42,8 +42,8 @@ export function* fileProblems(
 ): Generator<Problem> {
   for (const entry of snapshot.list<FileRecord>(prefixes.all("file"))) {
     const { key, value } = entry;
-    const [, project = "", drive = "", name = ""] = key.map(String);
-    const place = { project, drive, name };
+    const place = placeOf(key);
+    const { project, drive } = place;
     const isUnchecked = value.sha256 === undefined && !snapshot.has(keys.undigested(place));
     onFile({ project, drive, counted: countedBytes(value), isUnchecked });
     yield* unindexedProblem(snapshot, place, entry);
@@ -64,12 +64,12 @@ function* unindexedProblem(
   if (expires === undefined || snapshot.has(keys.expiry(expires, version))) return;
   const operation = new Operation().check(key, versionstamp);
   setExpiry(operation, place, value);
-  yield {
-    kind: "index",
-    message: `The file ${fileText(place)} expires, but would never be deleted`,
-    ...place,
-    repair: repairWith(operation, "It is deleted at its deadline"),
-  };
+  const message = `The file ${fileText(place)} expires, but would never be deleted`;
+  yield repairable(
+    { kind: "index", message, ...place },
+    operation,
+    "It is deleted at its deadline",
+  );
 }
 
 /** The bytes of one version, and what they are compared with. */

@@ -8,7 +8,7 @@ import { Operation } from "../engine/operation.ts";
 import type { GrantIndexRecord, GrantKind, GrantRecord } from "../engine/records.ts";
 import { deleteGrant, grantJournalKeys, setGrant } from "../sessions/grants.ts";
 import type { PendingDeletions } from "./ownership.ts";
-import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";
+import { deleteUnchanged, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 type Entry = SnapshotEntry<GrantRecord & { project?: string }>;
@@ -38,12 +38,10 @@ export function* grantProblems(
     if (project !== undefined && deletions.hasProject(project)) continue;
     const grant = snapshot.get<GrantRecord>(keys.grant(kind as GrantKind, hash))?.value;
     if (grant?.owner.hash === owner && grant?.id === id) continue;
-    yield {
-      kind: "index",
-      message: "The list of the sessions, codes and tickets of a key has one that does not exist",
-      ...(project === undefined ? {} : { project }),
-      repair: repairWith(deleteUnchanged(entry), "The entry was removed"),
-    };
+    const message =
+      "The list of the sessions, codes and tickets of a key has one that does not exist";
+    const problem = { kind: "index", message, ...(project && { project }) } as const;
+    yield repairable(problem, deleteUnchanged(entry), "The entry was removed");
   }
 }
 
@@ -59,23 +57,17 @@ function problemOf(
   const operation = new Operation().check(key, versionstamp);
   if (project !== undefined && !snapshot.has(keys.project(project))) {
     deleteGrant(operation.check(keys.project(project), null), { kind, hash, record: value });
-    return {
-      kind: "orphan",
-      message: `${LABELS[kind]} belongs to project ${project}, which does not exist`,
-      ...about,
-      repair: repairWith(operation, "It was removed"),
-    };
+    const message = `${LABELS[kind]} belongs to project ${project}, which does not exist`;
+    return repairable({ kind: "orphan", message, ...about }, operation, "It was removed");
   }
   const isListed = snapshot.has(keys.grantOf(owner.hash, kind, id));
   const isScheduled = grantJournalKeys(hash, expires).every((each) => snapshot.has(each));
   if (isListed && isScheduled) return undefined;
   setGrant(operation, { kind, hash, record: value });
-  return {
-    kind: isListed ? "journal" : "index",
-    message: isListed
-      ? `${LABELS[kind]} is not scheduled for deletion`
-      : `${LABELS[kind]} is missing from the list of its key`,
-    ...about,
-    repair: repairWith(operation, isListed ? "It was scheduled" : "It was added"),
-  };
+  if (isListed) {
+    const message = `${LABELS[kind]} is not scheduled for deletion`;
+    return repairable({ kind: "journal", message, ...about }, operation, "It was scheduled");
+  }
+  const message = `${LABELS[kind]} is missing from the list of its key`;
+  return repairable({ kind: "index", message, ...about }, operation, "It was added");
 }

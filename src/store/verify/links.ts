@@ -3,7 +3,7 @@ import { Operation } from "../engine/operation.ts";
 import type { DriveLinkRecord, LinkKeyRecord, LinkRecord } from "../engine/records.ts";
 import { addLinkDeadline, deleteLink } from "../links/link_record.ts";
 import type { PendingDeletions } from "./ownership.ts";
-import { deleteUnchanged, driveText, type Problem, repairWith } from "./problem.ts";
+import { deleteUnchanged, driveText, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields links of projects that do not exist, and entries of links that are missing or belong to no link. */
@@ -29,13 +29,8 @@ function orphanLink({ key, value, versionstamp }: SnapshotEntry<LinkRecord>): Pr
   const { project, drive } = value;
   const removal = new Operation().check(key, versionstamp).check(keys.project(project), null);
   deleteLink(removal, { id: String(key[1]), ...value });
-  return {
-    kind: "orphan",
-    message: `A link leads to ${driveText(value)}, which does not exist`,
-    project,
-    drive,
-    repair: repairWith(removal, "The link was removed"),
-  };
+  const message = `A link leads to ${driveText(value)}, which does not exist`;
+  return repairable({ kind: "orphan", message, project, drive }, removal, "The link was removed");
 }
 
 function* missingFromList(
@@ -47,13 +42,8 @@ function* missingFromList(
   if (snapshot.has(index)) return;
   const record: DriveLinkRecord = expires === undefined ? {} : { expires };
   const addition = new Operation().check(key, versionstamp).check(index, null).set(index, record);
-  yield {
-    kind: "index",
-    message: `A link is missing from the list of ${driveText(value)}`,
-    project,
-    drive,
-    repair: repairWith(addition, "It was added"),
-  };
+  const message = `A link is missing from the list of ${driveText(value)}`;
+  yield repairable({ kind: "index", message, project, drive }, addition, "It was added");
 }
 
 function* missingDeadline(
@@ -65,13 +55,9 @@ function* missingDeadline(
   if (expires === undefined || snapshot.has(keys.garbage(expires, id))) return;
   const operation = new Operation().check(key, versionstamp);
   addLinkDeadline(operation, { project, drive, id, expires });
-  yield {
-    kind: "journal",
-    message: `A link of ${driveText(value)} would be kept for ever`,
-    project,
-    drive,
-    repair: repairWith(operation, "It is deleted at its deadline"),
-  };
+  const message = `A link of ${driveText(value)} would be kept for ever`;
+  const problem = { kind: "journal", message, project, drive } as const;
+  yield repairable(problem, operation, "It is deleted at its deadline");
 }
 
 function* wrongInList(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
@@ -80,13 +66,9 @@ function* wrongInList(snapshot: Snapshot, deletions: PendingDeletions): Generato
     if (deletions.hasDrive(project, drive)) continue;
     const link = snapshot.get<LinkRecord>(keys.link(id))?.value;
     if (link?.project === project && link.drive === drive) continue;
-    yield {
-      kind: "index",
-      message: `The list of ${driveText({ project, drive })} has a link that does not exist`,
-      project,
-      drive,
-      repair: repairWith(deleteUnchanged(entry), "The entry was removed"),
-    };
+    const message = `The list of ${driveText({ project, drive })} has a link that does not exist`;
+    const problem = { kind: "index", message, project, drive } as const;
+    yield repairable(problem, deleteUnchanged(entry), "The entry was removed");
   }
 }
 
@@ -94,10 +76,8 @@ function* orphanCounters(snapshot: Snapshot): Generator<Problem> {
   for (const entry of snapshot.list<unknown>(prefixes.all("link_downloads"))) {
     const link = keys.link(String(entry.key[1]));
     if (snapshot.has(link)) continue;
-    yield {
-      kind: "orphan",
-      message: "The downloads of a link are counted that does not exist",
-      repair: repairWith(deleteUnchanged(entry).check(link, null), "The count was removed"),
-    };
+    const message = "The downloads of a link are counted that does not exist";
+    const removal = deleteUnchanged(entry).check(link, null);
+    yield repairable({ kind: "orphan", message }, removal, "The count was removed");
   }
 }

@@ -18,7 +18,7 @@ import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { chunksOf } from "../bytes/write_lease.ts";
 import { garbageIdOf, OrphanCandidates, type VersionOwners } from "./ownership.ts";
-import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
+import { deleteAll, deleteUnchanged, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields contents, manifests, chunks and checksums that belong to nothing and are not garbage either. */
@@ -48,11 +48,9 @@ function* orphanContents(snapshot: Snapshot, owners: VersionOwners): Generator<P
   for (const key of snapshot.keys(prefixes.all("content"))) {
     const version = String(key[1]);
     if (owners.ownedSize(version, "inline") !== undefined) continue;
-    yield {
-      kind: "orphan",
-      message: `The content of version ${version} is unused`,
-      repair: repairWith(new Operation().delete(key), "The content was removed"),
-    };
+    const message = `The content of version ${version} is unused`;
+    const removal = new Operation().delete(key);
+    yield repairable({ kind: "orphan", message }, removal, "The content was removed");
   }
 }
 
@@ -66,11 +64,8 @@ function* orphanManifests(
     if (owners.ownedSize(version, "manifest") !== undefined) continue;
     const removal = new Operation();
     for (const key of snapshot.keys(head)) removal.delete(key);
-    const problem: Problem = {
-      kind: "orphan",
-      message: `The list of parts ${version} is unused`,
-      repair: repairWith(removal, "The list was removed"),
-    };
+    const message = `The list of parts ${version} is unused`;
+    const problem = repairable({ kind: "orphan", message }, removal, "The list was removed");
     yield* candidates.add(garbageIdOf.manifest(version), problem);
   }
 }
@@ -82,16 +77,14 @@ interface BytesKind {
   label: string;
   /** How many entries a version of `size` bytes has. */
   count: (size: number) => number;
-  key: (version: string, index: number) => Deno.KvKey;
 }
 
 const BYTES_KINDS: readonly BytesKind[] = [
-  { name: "chunk", label: "chunks", count: chunkCount, key: keys.chunk },
+  { name: "chunk", label: "chunks", count: chunkCount },
   {
     name: "checksums",
     label: "pages of checksums",
     count: (size) => checksumPages(chunkCount(size)),
-    key: keys.checksums,
   },
 ];
 
@@ -108,7 +101,8 @@ function* orphanBytes(
       const isBeingWritten = size === undefined && snapshot.has(keys.pending(version));
       if (isBeingWritten) continue;
       const needed = size === undefined ? 0 : kind.count(size);
-      const extra = indexesFrom(snapshot, head, needed);
+      // A version of 5 GiB has 81,920 chunks at most.
+      const extra = [...snapshot.keys(head)].filter((key) => Number(key.at(-1)) >= needed);
       if (extra.length === 0) continue;
       const problem = bytesProblem(kind, version, extra);
       if (size === undefined) yield* candidates.add(garbageIdOf.chunks(version), problem);
@@ -117,29 +111,15 @@ function* orphanBytes(
   }
 }
 
-/** The indexes of a version's entries from `first` on. A version of 5 GiB has 81,920 chunks at most. */
-function indexesFrom(snapshot: Snapshot, prefix: Deno.KvKey, first: number): number[] {
-  const found: number[] = [];
-  for (const [index] of snapshot.chunkSizes(prefix)) if (index >= first) found.push(index);
-  return found;
-}
-
 /** Bytes without an owner never get one: only the write that stores them, or a copy of their owner, can add it. */
 function bytesProblem(
-  { label, key }: BytesKind,
+  { label }: BytesKind,
   version: string,
-  indexes: readonly number[],
+  unused: readonly Deno.KvKey[],
 ): Problem {
-  const begin = () => new Operation().check(keys.pending(version), null);
-  const unused = indexes.map((index) => key(version, index));
-  return {
-    kind: "orphan",
-    message: `${indexes.length} ${label} of version ${version} are unused`,
-    repair: {
-      done: `The ${label} were removed`,
-      operations: () => deleteInBatches(unused, begin),
-    },
-  };
+  const message = `${unused.length} ${label} of version ${version} are unused`;
+  const removal = deleteAll(unused, keys.pending(version), `The ${label} were removed`);
+  return { kind: "orphan", message, repair: removal };
 }
 
 /** A pending write is right as long as it has a lease and its version no owner. */
@@ -159,13 +139,10 @@ function* pendingWriteProblems(
     .delete(keys.lease(version));
   if (!isOwned) addGarbage(operation, chunksOf(value), Date.now());
   const contradiction = isOwned ? "is complete" : "has no lease that could expire";
-  yield {
-    kind: "journal",
-    message: `Version ${version} of ${fileText(place)} is marked as being written, ` +
-      `but ${contradiction}`,
-    ...place,
-    repair: repairWith(operation, isOwned ? "The mark was removed" : "Its bytes will be removed"),
-  };
+  const message = `Version ${version} of ${fileText(place)} is marked as being written, ` +
+    `but ${contradiction}`;
+  const done = isOwned ? "The mark was removed" : "Its bytes will be removed";
+  yield repairable({ kind: "journal", message, ...place }, operation, done);
 }
 
 function isInUse(
@@ -201,10 +178,6 @@ function isInUse(
 function garbageProblem(entry: SnapshotEntry<Garbage>): Problem {
   const { project, drive, name, kind } = entry.value;
   const place = { project, drive, name };
-  return {
-    kind: "journal",
-    message: `Data of ${fileText(place)} (${kind}) is in use but scheduled for deletion`,
-    ...place,
-    repair: repairWith(deleteUnchanged(entry), "It is kept"),
-  };
+  const message = `Data of ${fileText(place)} (${kind}) is in use but scheduled for deletion`;
+  return repairable({ kind: "journal", message, ...place }, deleteUnchanged(entry), "It is kept");
 }

@@ -176,17 +176,10 @@ export class OrphanCandidates {
  * the rest.
  */
 export class PendingDeletions {
-  /** The last project that was asked for: the checks go through the store project by project. */
-  #project: { id: string; isDeleted: boolean } | undefined;
-
   constructor(private readonly snapshot: Snapshot) {}
 
   hasProject(project: string): boolean {
-    if (this.#project?.id !== project) {
-      const isDeleted = this.snapshot.has(keys.projectDeletion(project));
-      this.#project = { id: project, isDeleted };
-    }
-    return this.#project.isDeleted;
+    return this.snapshot.has(keys.projectDeletion(project));
   }
 
   hasDrive(project: string, drive: string): boolean {

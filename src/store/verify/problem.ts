@@ -1,6 +1,7 @@
 import { DELETION_BATCH } from "../accounts/deletions.ts";
 import type { Database } from "../engine/database.ts";
 import { Operation } from "../engine/operation.ts";
+import type { Place } from "../engine/records.ts";
 import type { SnapshotEntry } from "./snapshot.ts";
 
 /** The part of the store that a problem is about, for programs. */
@@ -69,9 +70,13 @@ async function commitAll(db: Database, { operations }: Repair): Promise<boolean>
   return true;
 }
 
-/** Returns the repair of one operation. */
-export function repairWith(operation: Operation, done: string): Repair {
-  return { done, operations: () => [operation] };
+/** Returns a problem that one operation repairs. @param done See `Repair`. */
+export function repairable(
+  problem: Omit<Problem, "repair">,
+  operation: Operation,
+  done: string,
+): Problem {
+  return { ...problem, repair: { done, operations: () => [operation] } };
 }
 
 /** Returns the operation that deletes an entry unless it has changed. */
@@ -82,19 +87,26 @@ export function deleteUnchanged(
 }
 
 /**
- * Yields the operations that delete many entries, in batches that hold up no requests.
+ * Returns the repair that deletes many entries, in batches that hold up no requests.
  *
- * @param begin Returns an operation with the checks of each batch.
+ * @param keys All of them: the snapshot is gone when the repair begins.
+ * @param owner The key of what would own them, which must not exist then.
  */
-export function* deleteInBatches(
-  keys: readonly Deno.KvKey[],
-  begin: () => Operation,
-): Generator<Operation> {
-  for (let start = 0; start < keys.length; start += DELETION_BATCH) {
-    const batch = begin();
-    for (const key of keys.slice(start, start + DELETION_BATCH)) batch.delete(key);
-    yield batch;
-  }
+export function deleteAll(keys: readonly Deno.KvKey[], owner: Deno.KvKey, done: string): Repair {
+  const operations = function* () {
+    for (let start = 0; start < keys.length; start += DELETION_BATCH) {
+      const batch = new Operation().check(owner, null);
+      for (const key of keys.slice(start, start + DELETION_BATCH)) batch.delete(key);
+      yield batch;
+    }
+  };
+  return { done, operations };
+}
+
+/** Returns the file, folder or item whose key this is, with its drive. */
+export function placeOf(key: Deno.KvKey): Place {
+  const [, project = "", drive = "", name = ""] = key.map(String);
+  return { project, drive, name };
 }
 
 /** Returns a drive as messages name it. */

@@ -14,7 +14,7 @@ import {
 } from "../engine/records.ts";
 import { correctCounter, counterValue } from "./counters.ts";
 import type { VersionOwners } from "./ownership.ts";
-import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";
+import { deleteUnchanged, placeOf, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields wrong counts, counts of bytes that are not shared, and files whose bytes are shared although they lack the mark. */
@@ -47,19 +47,14 @@ function wrongCount(
     : `are counted as used ${counted} times`;
   const correction = new Operation().check(key, entry?.versionstamp ?? null);
   correctCounter(correction, snapshot, key, users);
-  return {
-    kind: "references",
-    message: `The bytes of version ${version} ${text}, but ${users} files use them`,
-    repair: repairWith(correction, "The count was corrected"),
-  };
+  const message = `The bytes of version ${version} ${text}, but ${users} files use them`;
+  return repairable({ kind: "references", message }, correction, "The count was corrected");
 }
 
 function unusedCount(entry: SnapshotEntry): Problem {
-  return {
-    kind: "references",
-    message: `There is a count of the files that share version ${entry.key[1]}, but none does`,
-    repair: repairWith(deleteUnchanged(entry), "The count was removed"),
-  };
+  const message = `There is a count of the files that share version ${entry.key[1]}, but none does`;
+  const removal = deleteUnchanged(entry);
+  return repairable({ kind: "references", message }, removal, "The count was removed");
 }
 
 /** Yields files that would delete the bytes of others when they are deleted. */
@@ -68,15 +63,13 @@ function* unmarkedFiles(snapshot: Snapshot, owners: VersionOwners): Generator<Pr
     record.shared === undefined && (owners.of(bytesVersion(record))?.users ?? 0) > 1;
   for (const entry of snapshot.list<FileRecord>(prefixes.all("file"))) {
     if (!isWrong(entry.value)) continue;
-    const [, project = "", drive = "", name = ""] = entry.key.map(String);
-    yield unmarked({ project, drive, name }, entry, { ...entry.value, shared: true });
+    yield unmarked(placeOf(entry.key), entry, { ...entry.value, shared: true });
   }
   for (const entry of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
     const { name, record } = entry.value;
     if (!isWrong(record)) continue;
-    const [, project = "", drive = ""] = entry.key.map(String);
     const value: TrashRecord = { ...entry.value, record: { ...record, shared: true } };
-    yield unmarked({ project, drive, name }, entry, value);
+    yield unmarked({ ...placeOf(entry.key), name }, entry, value);
   }
 }
 
@@ -86,10 +79,6 @@ function unmarked(
   marked: FileRecord | TrashRecord,
 ): Problem {
   const operation = new Operation().check(key, versionstamp).set(key, marked);
-  return {
-    kind: "references",
-    message: `The file ${fileText(place)} shares its bytes with another, but is not marked so`,
-    ...place,
-    repair: repairWith(operation, "It was marked"),
-  };
+  const message = `The file ${fileText(place)} shares its bytes with another, but is not marked so`;
+  return repairable({ kind: "references", message, ...place }, operation, "It was marked");
 }

@@ -45,8 +45,7 @@ export class Snapshot implements Disposable {
   readonly unreadable = new Map<string, UnreadableEntry>();
   readonly #entry: StatementSync;
   readonly #entries: StatementSync;
-  readonly #sizes: StatementSync;
-  readonly #nextKey: StatementSync;
+  readonly #keys: StatementSync;
 
   private constructor(
     private readonly path: string,
@@ -57,10 +56,7 @@ export class Snapshot implements Disposable {
     this.#entries = sqlite.prepare(
       `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?`,
     );
-    this.#sizes = sqlite.prepare(
-      "SELECT k, length(v) AS size FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",
-    );
-    this.#nextKey = sqlite.prepare("SELECT k FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT 1");
+    this.#keys = sqlite.prepare("SELECT k FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?");
   }
 
   /**
@@ -106,7 +102,7 @@ export class Snapshot implements Disposable {
   /** Returns whether there is an entry. Its value is not read. */
   has(key: Deno.KvKey): boolean {
     const bytes = encodeKey(key);
-    return this.#nextKey.get(bytes, afterKey(bytes)) !== undefined;
+    return this.#keys.get(bytes, afterKey(bytes), 1) !== undefined;
   }
 
   /** Yields the entries below a prefix in the order of their keys. */
@@ -120,19 +116,9 @@ export class Snapshot implements Disposable {
 
   /** Yields the keys below a prefix in their order. No value is read. */
   *keys(prefix: Deno.KvKey): Generator<(string | number)[]> {
-    for (const { k } of this.#rows(this.#sizes, prefixRange(prefix), RECORDS) as Iterable<KvRow>) {
+    for (const { k } of this.#rows(this.#keys, prefixRange(prefix), RECORDS)) {
       const key = decodeKey(k);
       if (key !== undefined) yield key;
-    }
-  }
-
-  /** Yields the index of each chunk below a prefix, which is the last part of its key, and its size in bytes. */
-  *chunkSizes(prefix: Deno.KvKey): Generator<[index: number, size: number]> {
-    type Size = { k: Bytes; size: number };
-    for (
-      const { k, size } of this.#rows(this.#sizes, prefixRange(prefix), RECORDS) as Iterable<Size>
-    ) {
-      yield [Number(decodeKey(k)?.at(-1)), Number(size)];
     }
   }
 
@@ -151,7 +137,7 @@ export class Snapshot implements Disposable {
   *heads(prefix: Deno.KvKey, length: number): Generator<(string | number)[]> {
     let [from, to] = prefixRange(prefix);
     while (true) {
-      const row = this.#nextKey.get(from, to) as { k: Bytes } | undefined;
+      const row = this.#keys.get(from, to, 1) as { k: Bytes } | undefined;
       if (row === undefined) return;
       const key = decodeKey(row.k);
       if (key === undefined || key.length < length) {

@@ -9,15 +9,15 @@ import { fileText, type Garbage, type Place, type TrashRecord } from "../engine/
 import { countedBytes } from "../quotas/usage.ts";
 import type { UsageCheck } from "./counters.ts";
 import { type OnBytes, recordProblem } from "./files.ts";
-import { type Problem, repairWith } from "./problem.ts";
+import { placeOf, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields the damaged files in the trash. They have no repair. */
 export function* trashedFileProblems(snapshot: Snapshot, onBytes: OnBytes): Generator<Problem> {
-  for (const { key, value } of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
-    const problem = recordProblem(snapshot, value.record, onBytes);
+  for (const item of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
+    const problem = recordProblem(snapshot, item.value.record, onBytes);
     if (problem === undefined) continue;
-    const place = placeOf(key, value);
+    const place = itemPlace(item);
     const message = `The file ${fileText(place)} in the trash is damaged: ${problem}; ` +
       `restore it from a backup, or delete it from the trash`;
     yield { kind: "file", message, ...place };
@@ -27,7 +27,7 @@ export function* trashedFileProblems(snapshot: Snapshot, onBytes: OnBytes): Gene
 /** Yields items that are never deleted, and counts all items. */
 export function* trashProblems(snapshot: Snapshot, usage: UsageCheck): Generator<Problem> {
   for (const item of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
-    const place = placeOf(item.key, item.value);
+    const place = itemPlace(item);
     usage.add(place, "trash_files", 1);
     usage.add(place, "trash_bytes", countedBytes(item.value.record));
     yield* deadlineProblems(snapshot, item);
@@ -36,23 +36,23 @@ export function* trashProblems(snapshot: Snapshot, usage: UsageCheck): Generator
 
 function* deadlineProblems(
   snapshot: Snapshot,
-  { key, value, versionstamp }: SnapshotEntry<TrashRecord>,
+  item: SnapshotEntry<TrashRecord>,
 ): Generator<Problem> {
+  const { key, value, versionstamp } = item;
   const id = String(key.at(-1));
   const deadline = keys.garbage(value.expires, id);
   if (snapshot.has(deadline)) return;
-  const place = placeOf(key, value);
+  const place = itemPlace(item);
   const garbage: Garbage = { kind: "trash", ...place, id };
   const operation = new Operation().check(key, versionstamp).set(deadline, garbage);
-  yield {
-    kind: "journal",
-    message: `The file ${fileText(place)} would stay in the trash for ever`,
-    ...place,
-    repair: repairWith(operation, "It is deleted at its deadline"),
-  };
+  const message = `The file ${fileText(place)} would stay in the trash for ever`;
+  yield repairable(
+    { kind: "journal", message, ...place },
+    operation,
+    "It is deleted at its deadline",
+  );
 }
 
-function placeOf(key: readonly (string | number)[], { name }: TrashRecord): Place {
-  const [, project = "", drive = ""] = key.map(String);
-  return { project, drive, name };
+function itemPlace({ key, value: { name } }: SnapshotEntry<TrashRecord>): Place {
+  return { ...placeOf(key), name };
 }

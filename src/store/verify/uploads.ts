@@ -6,10 +6,10 @@
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { fileText, type Garbage, type PartRecord, type UploadSession } from "../engine/records.ts";
-import { counterValue, type UsageCheck } from "./counters.ts";
+import { correctCounter, counterValue, type UsageCheck } from "./counters.ts";
 import { chunksProblem, type OnBytes } from "./files.ts";
 import { garbageIdOf, OrphanCandidates, type PendingDeletions } from "./ownership.ts";
-import { deleteInBatches, driveText, type Problem, repairWith } from "./problem.ts";
+import { deleteAll, driveText, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 type Session = SnapshotEntry<UploadSession>;
@@ -78,14 +78,13 @@ function* uploadsWithoutDeadline(snapshot: Snapshot): Generator<Problem> {
     const { name } = value;
     const garbage: Garbage = { kind: "upload", project, drive, name, id };
     const operation = new Operation().check(key, versionstamp).set(deadline, garbage);
-    yield {
-      kind: "journal",
-      message: `The upload ${id} of ${fileText({ project, drive, name })} never expires`,
-      project,
-      drive,
-      name,
-      repair: repairWith(operation, "It expires at its deadline"),
-    };
+    const place = { project, drive, name };
+    const message = `The upload ${id} of ${fileText(place)} never expires`;
+    yield repairable(
+      { kind: "journal", message, ...place },
+      operation,
+      "It expires at its deadline",
+    );
   }
 }
 
@@ -108,18 +107,11 @@ function* damagedParts(
 
 function orphanParts(snapshot: Snapshot, place: UploadPlace): Problem {
   const { project, drive, id } = place;
-  const parts = [...snapshot.list<PartRecord>(prefixes.parts(project, drive, id))];
-  const begin = () => new Operation().check(keys.upload(project, drive, id), null);
-  return {
-    kind: "orphan",
-    message: `There are ${parts.length} parts, but no upload ${id} in ${driveText(place)}`,
-    project,
-    drive,
-    repair: {
-      done: "The parts were removed",
-      operations: () => deleteInBatches(parts.map(({ key }) => key), begin),
-    },
-  };
+  const entries = [...snapshot.list<PartRecord>(prefixes.parts(project, drive, id))];
+  const parts = entries.map(({ key }) => key);
+  const message = `There are ${parts.length} parts, but no upload ${id} in ${driveText(place)}`;
+  const repair = deleteAll(parts, keys.upload(project, drive, id), "The parts were removed");
+  return { kind: "orphan", message, project, drive, repair };
 }
 
 function orphanCounter(place: UploadPlace): Problem {
@@ -127,13 +119,9 @@ function orphanCounter(place: UploadPlace): Problem {
   const removal = new Operation()
     .check(keys.upload(project, drive, id), null)
     .delete(keys.partsRevision(project, drive, id));
-  return {
-    kind: "orphan",
-    message: `There is a counter, but no upload ${id} in ${driveText(place)}`,
-    project,
-    drive,
-    repair: repairWith(removal, "The counter was removed"),
-  };
+  const message = `There is a counter, but no upload ${id} in ${driveText(place)}`;
+  const problem = { kind: "orphan", message, project, drive } as const;
+  return repairable(problem, removal, "The counter was removed");
 }
 
 /**
@@ -153,15 +141,9 @@ function* uploadCounterProblems(
   const { name } = session.value;
   const correction = new Operation().check(session.key, session.versionstamp)
     .check(key, entry?.versionstamp ?? null);
-  if (counted === undefined) correction.delete(key);
-  correction.sum(key, bytes - (counted ?? 0n));
-  yield {
-    kind: "usage",
-    message: `The counter of the upload ${id} of ${fileText({ project, drive, name })} says ` +
-      `${counted} bytes, but its parts have ${bytes}`,
-    project,
-    drive,
-    name,
-    repair: repairWith(correction, "The counter was corrected"),
-  };
+  correctCounter(correction, snapshot, key, bytes);
+  const place = { project, drive, name };
+  const message = `The counter of the upload ${id} of ${fileText(place)} says ` +
+    `${counted} bytes, but its parts have ${bytes}`;
+  yield repairable({ kind: "usage", message, ...place }, correction, "The counter was corrected");
 }
