@@ -169,7 +169,6 @@ export class Store {
       usageHistory: this.usageHistory,
       disk,
       compactor,
-      meter,
       onError,
     });
     const wake = () => this.sweeper.wake();

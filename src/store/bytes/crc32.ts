@@ -1,9 +1,9 @@
 import { crcShift, joinCrc32 } from "../../rules/archive/crc32.ts";
 import { bytesVersion, CHUNK_SIZE, type FileRecord, type Place } from "../engine/records.ts";
-import { type EntryReader, type KvReader, MAX_GET_MANY } from "../reads/read_queue.ts";
+import { type EntryReader, inBatches, type KvReader, MAX_GET_MANY } from "../reads/read_queue.ts";
 import { checksumAt, ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
-import { type ManifestPart, manifestParts } from "./manifest.ts";
+import { manifestParts } from "./manifest.ts";
 
 const CHUNK_SHIFT = crcShift(CHUNK_SIZE);
 
@@ -30,7 +30,8 @@ export async function crcOfChunks(
 ): Promise<number> {
   if (checksums !== undefined) return await crcOfVersion(checksums, record.size);
   let crc = 0;
-  for await (const parts of groups(manifestParts(reader, bytesVersion(record), 0))) {
+  const all = manifestParts(reader, bytesVersion(record), 0);
+  for await (const parts of inBatches(all, MAX_GET_MANY)) {
     const crcs = await Promise.all(parts.map((part) => {
       const { version, size } = part;
       return crcOfVersion(new ChecksumReader(reads, place, version, size), size);
@@ -40,18 +41,6 @@ export async function crcOfChunks(
     }
   }
   return crc;
-}
-
-/** Yields the parts in groups whose checksums are read at the same time. */
-async function* groups(parts: AsyncIterable<ManifestPart>): AsyncGenerator<ManifestPart[]> {
-  let group: ManifestPart[] = [];
-  for await (const part of parts) {
-    group.push(part);
-    if (group.length < MAX_GET_MANY) continue;
-    yield group;
-    group = [];
-  }
-  yield group;
 }
 
 async function crcOfVersion(checksums: ChecksumReader, size: number): Promise<number> {

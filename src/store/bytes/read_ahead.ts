@@ -19,55 +19,11 @@ export interface Pieces {
 }
 
 /**
- * Interval at which readers are checked, in milliseconds. A reader that has taken no piece since the last check loses
+ * Interval at which a reader is checked, in milliseconds. One that has taken no piece since the last check loses
  * the pieces that were read ahead; they are read again when it continues. Few readers are that slow, and hostile ones
  * are slower.
  */
 const STALL_CHECK_INTERVAL = 1000;
-
-/** All readers of large files in this process, which share memory. */
-export class ReadAheads {
-  readonly #watched = new Set<ReadAhead>();
-  readonly #stallWatch: StallWatch = {
-    add: (reader) => this.#add(reader),
-    delete: (reader) => this.#delete(reader),
-  };
-  #timer: ReturnType<typeof setInterval> | undefined;
-
-  constructor(private readonly memory: MemoryPart) {}
-
-  /**
-   * Reserves memory for another reader of a project: one piece, and more while there is some.
-   *
-   * @param more Bytes that the reader needs besides, until it is disposed of.
-   * @throws {MemoryExhausted} if no memory for a piece becomes free in time.
-   */
-  async open(project: string, more = 0): Promise<ReadAhead> {
-    return new ReadAhead(await this.memory.reserve(project, CHUNK_SIZE + more), this.#stallWatch);
-  }
-
-  #add(reader: ReadAhead): void {
-    this.#watched.add(reader);
-    if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => {
-      for (const each of this.#watched) each.dropIfStalled();
-    }, STALL_CHECK_INTERVAL);
-    Deno.unrefTimer(this.#timer);
-  }
-
-  #delete(reader: ReadAhead): void {
-    this.#watched.delete(reader);
-    if (this.#watched.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-}
-
-/** The readers with pieces in memory that they have not taken yet. */
-interface StallWatch {
-  add(reader: ReadAhead): void;
-  delete(reader: ReadAhead): void;
-}
 
 /** Pieces that are being read while earlier ones are sent. */
 interface Batch {
@@ -85,9 +41,21 @@ export class ReadAhead implements Disposable {
   #isWaiting = false;
   #taken = 0;
   #takenBefore = -1;
+  /** Runs while there are pieces that were not taken yet. */
+  #stallCheck: ReturnType<typeof setInterval> | undefined;
 
   /** @param memory Room for one piece. */
-  constructor(private readonly memory: MemoryShare, private readonly stallWatch: StallWatch) {}
+  private constructor(private readonly memory: MemoryShare) {}
+
+  /**
+   * Reserves memory for another reader of a project: one piece, and more while there is some.
+   *
+   * @param more Bytes that the reader needs besides, until it is disposed of.
+   * @throws {MemoryExhausted} if no memory for a piece becomes free in time.
+   */
+  static async open(memory: MemoryPart, project: string, more = 0): Promise<ReadAhead> {
+    return new ReadAhead(await memory.reserve(project, CHUNK_SIZE + more));
+  }
 
   /**
    * Yields the pieces from an index to `last` (excluded). Throws what `read` throws in place of the first missing
@@ -106,6 +74,12 @@ export class ReadAhead implements Disposable {
       const next = index + 1 + this.#pieces.length;
       if (known?.(next) === undefined) this.#beginNext(next, last, read);
     }
+  }
+
+  #watchForStall(): void {
+    if (this.#stallCheck !== undefined) return;
+    this.#stallCheck = setInterval(() => this.dropIfStalled(), STALL_CHECK_INTERVAL);
+    Deno.unrefTimer(this.#stallCheck);
   }
 
   /** Drops the pieces that were read ahead if none was taken since the last call. */
@@ -151,7 +125,7 @@ export class ReadAhead implements Disposable {
   async #fetchNow(index: number, last: number, read: Read): Promise<Piece> {
     const wanted = Math.min(this.#size, last - index) - 1;
     const more = this.memory.grow(wanted, CHUNK_SIZE);
-    if (more > 0) this.stallWatch.add(this);
+    if (more > 0) this.#watchForStall();
     try {
       const [first, ...rest] = await read(index, index + 1 + more);
       if (first === undefined) throw new TypeError("A batch has at least one piece");
@@ -170,7 +144,7 @@ export class ReadAhead implements Disposable {
     // The end of a file says nothing about the memory for the next one.
     this.#size = count === wanted ? READ_BATCH : Math.max(1, count);
     if (count === 0) return;
-    this.stallWatch.add(this);
+    this.#watchForStall();
     const pieces = read(index, index + count);
     // A reader that stops never awaits it; one that goes on gets the error at the right piece.
     pieces.catch(() => {});
@@ -178,7 +152,8 @@ export class ReadAhead implements Disposable {
   }
 
   #drop(): void {
-    this.stallWatch.delete(this);
+    clearInterval(this.#stallCheck);
+    this.#stallCheck = undefined;
     this.memory.shrink(this.#pieces.length * CHUNK_SIZE);
     this.#pieces = [];
     const next = this.#next;

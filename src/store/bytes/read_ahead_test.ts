@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { MemoryPart } from "../engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
-import { READ_BATCH, type ReadAhead, ReadAheads } from "./read_ahead.ts";
+import { READ_BATCH, ReadAhead } from "./read_ahead.ts";
 
 type Piece = Uint8Array<ArrayBuffer>;
 
@@ -36,7 +36,7 @@ async function takeAll(pieces: AsyncIterable<Piece>): Promise<number[]> {
 
 Deno.test("Nothing is read ahead before the first piece is taken", async () => {
   const memory = memoryOf(1000);
-  using ahead = await new ReadAheads(memory).open("p");
+  using ahead = await ReadAhead.open(memory, "p");
   const file = new TestFile(100);
   const pieces = file.pieces(ahead);
   assertEquals(file.asked, []);
@@ -51,7 +51,7 @@ Deno.test("Nothing is read ahead before the first piece is taken", async () => {
 
 Deno.test("A steady reader gets all pieces in order, in batches after the first piece", async () => {
   const memory = memoryOf(1000);
-  using ahead = await new ReadAheads(memory).open("p");
+  using ahead = await ReadAhead.open(memory, "p");
   const file = new TestFile(200);
   assertEquals(await takeAll(file.pieces(ahead)), Array.from({ length: 200 }, (_, i) => i));
   const sizes = file.asked.map(([from, to]) => to - from);
@@ -64,7 +64,7 @@ Deno.test("With little memory batches shrink down to one piece and never exceed 
     const memory = memoryOf(pieces);
     const file = new TestFile(50);
     {
-      using ahead = await new ReadAheads(memory).open("p");
+      using ahead = await ReadAhead.open(memory, "p");
       let given = 0;
       for await (const piece of file.pieces(ahead)) {
         assertEquals(piece[0], given++);
@@ -80,7 +80,7 @@ Deno.test("With little memory batches shrink down to one piece and never exceed 
 
 Deno.test("A stalled reader loses the pieces that were read ahead and continues where it was", async () => {
   const memory = memoryOf(1000);
-  using ahead = await new ReadAheads(memory).open("p");
+  using ahead = await ReadAhead.open(memory, "p");
   const file = new TestFile(100);
   const pieces = file.pieces(ahead);
   const taken: number[] = [];
@@ -99,8 +99,7 @@ Deno.test("A stalled reader loses the pieces that were read ahead and continues 
 
 Deno.test("Readers with pieces in memory are checked for stalls by a timer", async () => {
   const memory = memoryOf(1000);
-  const readers = new ReadAheads(memory);
-  using ahead = await readers.open("p");
+  using ahead = await ReadAhead.open(memory, "p");
   const pieces = new TestFile(100).pieces(ahead);
   for (let i = 0; i < 10; i++) await pieces.next();
   assert(memory.used > CHUNK_SIZE);
@@ -112,11 +111,10 @@ Deno.test("Readers with pieces in memory are checked for stalls by a timer", asy
 
 Deno.test("Stalled readers of one project leave memory for those of another", async () => {
   const memory = memoryOf(100);
-  const readers = new ReadAheads(memory);
   const stalled: ReadAhead[] = [];
-  for (let i = 0; i < 50; i++) stalled.push(await readers.open("hostile"));
-  await assertRejects(() => readers.open("hostile"));
-  using ahead = await readers.open("other");
+  for (let i = 0; i < 50; i++) stalled.push(await ReadAhead.open(memory, "hostile"));
+  await assertRejects(() => ReadAhead.open(memory, "hostile"));
+  using ahead = await ReadAhead.open(memory, "other");
   const file = new TestFile(40);
   assertEquals((await takeAll(file.pieces(ahead))).length, 40);
   assert(file.asked.some(([from, to]) => to - from > 8));
@@ -128,7 +126,7 @@ Deno.test("A failure follows the pieces before it, and the memory is released", 
   for (const missing of [0, 1, 2, 10, 30]) {
     const memory = memoryOf(1000);
     {
-      using ahead = await new ReadAheads(memory).open("p");
+      using ahead = await ReadAhead.open(memory, "p");
       const file = new TestFile(100, missing);
       await assertRejects(() => takeAll(file.pieces(ahead)), Error, "missing");
       assertEquals(memory.used, CHUNK_SIZE);
@@ -139,9 +137,8 @@ Deno.test("A failure follows the pieces before it, and the memory is released", 
 
 Deno.test("A reader that stops releases its memory", async () => {
   const memory = memoryOf(1000);
-  const readers = new ReadAheads(memory);
   for (const count of [0, 1, 2, 5, 40]) {
-    const ahead = await readers.open("p");
+    const ahead = await ReadAhead.open(memory, "p");
     const pieces = new TestFile(100).pieces(ahead);
     for (let i = 0; i < count; i++) await pieces.next();
     ahead[Symbol.dispose]();

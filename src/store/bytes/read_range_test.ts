@@ -18,7 +18,7 @@ import { ChunkCache } from "./chunk_cache.ts";
 import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { PARTS_PER_PAGE, setManifest } from "./manifest.ts";
-import { ReadAheads } from "./read_ahead.ts";
+import { ReadAhead } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
@@ -42,7 +42,7 @@ async function* readWithLittleMemory(
   content?: Bytes,
 ): AsyncGenerator<Bytes> {
   const memory = new MemoryPart("downloads", 2 * BATCH * CHUNK_SIZE, 0);
-  using ahead = await new ReadAheads(memory).open("p");
+  using ahead = await ReadAhead.open(memory, "p");
   yield* readRange(
     { reader: kv, reads: new ReadQueue(kv), chunks: kv, ahead },
     PLACE,
@@ -231,7 +231,7 @@ Deno.test("A damaged chunk is never kept for other downloads", async () => {
     const cache = new ChunkCache({ limit: 10 * CHUNK_SIZE, used: 0 });
     const range = { start: 0, end: record.size };
     for (let i = 0; i < 4; i++) {
-      using ahead = await new ReadAheads(new MemoryPart("downloads", 2 ** 20, 0)).open("p");
+      using ahead = await ReadAhead.open(new MemoryPart("downloads", 2 ** 20, 0), "p");
       const source = { reader: kv, reads: new ReadQueue(kv), chunks: kv, cache, ahead };
       const pieces = readRange(source, PLACE, record, undefined, range);
       await assertRejects(() => Array.fromAsync(pieces), StoreDamaged, "chunk 2");

@@ -71,13 +71,13 @@ async function writeAll(writer: ChunkWriter, count: number): Promise<void> {
 }
 
 async function sweep(db: Database): Promise<void> {
-  await new GarbageCollector(db, new OpenVersions(db), enders(), {}).run();
+  await new GarbageCollector(db, new OpenVersions(db), enders()).run();
 }
 
 /** Sweeps in another process, as if some time had passed. */
 async function sweepElsewhere({ reader, commits }: Database, ahead: number): Promise<void> {
   const db = new Database(reader, commits);
-  await new GarbageCollector(db, new OpenVersions(db), enders(), {}).run(ahead);
+  await new GarbageCollector(db, new OpenVersions(db), enders()).run(ahead);
 }
 
 /** Returns all keys of the store. */

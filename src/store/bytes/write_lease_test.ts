@@ -112,7 +112,6 @@ function collectorElsewhere(db: Database): GarbageCollector {
     new Database(db.reader, db.commits),
     new OpenVersions(db),
     enders(),
-    {},
   );
 }
 
@@ -121,7 +120,7 @@ Deno.test("In its own process a lease is valid while its bytes are written, even
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
       await sweepFor(
-        new GarbageCollector(db, new OpenVersions(db), enders(), {}),
+        new GarbageCollector(db, new OpenVersions(db), enders()),
         forward,
         10 * WRITE_LEASE_TIME,
       );

@@ -11,7 +11,7 @@ import { ChunkCache } from "../bytes/chunk_cache.ts";
 import { ChecksumReader, contentProblem } from "../bytes/checksums.ts";
 import { crcOfChunks } from "../bytes/crc32.ts";
 import { listManifest, type NumberedRange } from "../bytes/manifest.ts";
-import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
+import { ReadAhead } from "../bytes/read_ahead.ts";
 import { readRange } from "../bytes/read_range.ts";
 import type { OpenVersions } from "../bytes/open_versions.ts";
 import type { Database } from "../engine/database.ts";
@@ -32,37 +32,29 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
 
 /** What reading files needs. */
-export interface ReaderParts {
+interface ReaderDeps {
   projects: ProjectCache;
   openVersions: OpenVersions;
   memory: MemoryBudget;
-  onDamage?: OnDamage;
+  onDamage: OnDamage;
 }
 
 /** Reads files of all drives. */
 export class FileReader {
-  readonly #projects: ProjectCache;
-  readonly #openVersions: OpenVersions;
   readonly #smallFiles: SmallFileCache;
   readonly #chunks: ChunkCache;
-  readonly #readAheads: ReadAheads;
   readonly #wholeFiles: WholeFiles;
-  readonly #onDamage: OnDamage;
 
-  constructor(private readonly db: Database, parts: ReaderParts) {
-    const { projects, openVersions, memory, onDamage = () => {} } = parts;
-    this.#projects = projects;
-    this.#openVersions = openVersions;
-    this.#onDamage = onDamage;
+  constructor(private readonly db: Database, private readonly deps: ReaderDeps) {
+    const { memory } = deps;
     this.#smallFiles = new SmallFileCache(db.changes, memory.smallFiles);
     this.#chunks = new ChunkCache(memory.chunks);
-    this.#readAheads = new ReadAheads(memory.downloads);
     this.#wholeFiles = new WholeFiles(db.chunks);
   }
 
   /** Returns the record of a file; `undefined` if it does not exist or cannot be read. */
   async stat(place: Place): Promise<FileRecord | undefined> {
-    if (await this.#projects.isHidden(place)) return undefined;
+    if (await this.deps.projects.isHidden(place)) return undefined;
     const { value } = await this.db.reader.get<FileRecord>(keys.file(place));
     return present(value);
   }
@@ -73,7 +65,7 @@ export class FileReader {
    * @throws {StoreDamaged} if the content does not match the record.
    */
   async open(place: Place): Promise<OpenFile | undefined> {
-    if (await this.#projects.isHidden(place)) return undefined;
+    if (await this.deps.projects.isHidden(place)) return undefined;
     const found = await this.#smallFiles.get(
       placeId(place),
       (known) => this.#find(place, known),
@@ -87,7 +79,7 @@ export class FileReader {
    * @throws {StoreDamaged} if the content does not match the record.
    */
   async openUncached(place: Place): Promise<OpenFile | undefined> {
-    if (await this.#projects.isHidden(place)) return undefined;
+    if (await this.deps.projects.isHidden(place)) return undefined;
     return this.#openFound(place, await this.#find(place));
   }
 
@@ -114,7 +106,7 @@ export class FileReader {
 
   /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */
   hold(record: FileRecord): () => void {
-    return this.#openVersions.hold(bytesVersion(record));
+    return this.deps.openVersions.hold(bytesVersion(record));
   }
 
   /**
@@ -143,7 +135,7 @@ export class FileReader {
    * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
    */
   async readAhead(project: string, more: number): Promise<ReadAhead> {
-    return await this.#readAheads.open(project, more);
+    return await ReadAhead.open(this.deps.memory.downloads, project, more);
   }
 
   /** @param known The file as it was before. Its bytes are read only if it has others now. */
@@ -189,7 +181,7 @@ export class FileReader {
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
-    const releaseVersion = this.#openVersions.hold(bytesVersion(record));
+    const releaseVersion = this.deps.openVersions.hold(bytesVersion(record));
     let ahead: ReadAhead | undefined;
     let isClosed = false;
     const close = () => {
@@ -203,7 +195,7 @@ export class FileReader {
       : undefined;
     const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
     const read = async (range: ByteRange, shared?: ReadAhead) => {
-      const used = shared ?? await this.#readAheads.open(place.project);
+      const used = shared ?? await ReadAhead.open(this.deps.memory.downloads, place.project);
       if (shared === undefined) ahead = used;
       // The file may have been closed during the wait for memory.
       if (isClosed) close();
@@ -234,7 +226,7 @@ export class FileReader {
     const { value } = await this.readRecord(place);
     if (value?.version !== version) return new VersionReplaced(fileText(place));
     this.db.meter.damageRead();
-    this.#onDamage(place, version, error);
+    this.deps.onDamage(place, version, error);
     return error;
   }
 

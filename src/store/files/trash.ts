@@ -15,7 +15,7 @@ import type { FileRecord, Garbage, Place, TrashReason, TrashRecord } from "../en
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countTrash, countUsage } from "../quotas/usage.ts";
-import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
+import { inBatches, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { dropExpiry, setExpiry } from "./expiry.ts";
 import { countedRecord, isPresent, LOST_RECORD, movedRecord } from "./file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
@@ -221,21 +221,16 @@ export class Trash {
     work: (place: Pick<Place, "project" | "drive">, id: string) => Promise<boolean>,
   ): Promise<number> {
     let done = 0;
-    let batch: Promise<boolean>[] = [];
-    const flush = async () => {
-      done += (await Promise.all(batch)).filter(Boolean).length;
-      batch = [];
-    };
-    for await (
-      const { key } of this.db.reader.list(ranges.trash(project, drive), { unreadable: true })
-    ) {
-      const [, , itemsDrive = "", id = ""] = key.map(String);
-      if (before !== undefined && id >= before) continue;
-      batch.push(work({ project, drive: itemsDrive }, id));
-      if (batch.length === EMPTY_BATCH) await flush();
+    const items = this.db.reader.list(ranges.trash(project, drive), { unreadable: true });
+    for await (const batch of inBatches(items, EMPTY_BATCH)) {
+      const worked = batch.map(async ({ key }) => {
+        const [, , itemsDrive = "", id = ""] = key.map(String);
+        return (before === undefined || id < before) &&
+          await work({ project, drive: itemsDrive }, id);
+      });
+      done += (await Promise.all(worked)).filter(Boolean).length;
       if (done >= limit) break;
     }
-    await flush();
     return done;
   }
 

@@ -10,7 +10,7 @@ import type { ProjectCache } from "../engine/project_cache.ts";
 import type { LinkKeyRecord, LinkRecord, LinkTarget, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
-import { MAX_GET_MANY, MAX_LIST_BATCH, readMany } from "../reads/read_queue.ts";
+import { inBatches, MAX_GET_MANY, MAX_LIST_BATCH, readMany } from "../reads/read_queue.ts";
 import { DownloadCounts } from "./download_counts.ts";
 import { addLink, deleteLink } from "./link_record.ts";
 import { Passwords } from "./passwords.ts";
@@ -68,7 +68,6 @@ interface ReadLink {
 /** The links of all drives. */
 export class LinkStore {
   readonly passwords = new Passwords();
-  readonly #notify: () => void;
   readonly #signing: SigningKeys;
   readonly #counts: DownloadCounts;
   readonly #cache: TtlCache<ReadLink>;
@@ -76,16 +75,15 @@ export class LinkStore {
   /** Expired links that are being deleted. */
   readonly #expired = new Set<string>();
 
-  /** @param notify Reports that a caller may have lost access. */
+  /** @param deps.notify Reports that a caller may have lost access. */
   constructor(
     private readonly db: Database,
     private readonly projects: ProjectCache,
     private readonly events: EventLog,
-    { notify, onError }: { notify: () => void; onError: (error: unknown) => void },
+    private readonly deps: { notify: () => void; onError: (error: unknown) => void },
   ) {
-    this.#notify = notify;
     this.#signing = new SigningKeys(db);
-    this.#counts = new DownloadCounts(db, onError);
+    this.#counts = new DownloadCounts(db, deps.onError);
     // Every request for a link with a limit reads its count.
     const isCacheable = ({ record }: ReadLink) => record.maxDownloads === undefined;
     this.#cache = new TtlCache((id) => this.#read(id), { isCacheable });
@@ -161,7 +159,8 @@ export class LinkStore {
       reverse: true,
       batchSize: Math.min(limit + 1, MAX_LIST_BATCH),
     });
-    for await (const ids of batchesOf(index)) {
+    for await (const batch of inBatches(index, 5 * MAX_GET_MANY)) {
+      const ids = batch.map(({ key }) => String(key.at(-1)));
       for (const link of await this.#readAll(ids, signing)) {
         if (!accepts(link)) continue;
         if (links.length === limit) return { links, more: true };
@@ -202,7 +201,7 @@ export class LinkStore {
     });
     if (!isRevoked) return false;
     this.#cache.forget(id);
-    this.#notify();
+    this.deps.notify();
     return true;
   }
 
@@ -221,7 +220,7 @@ export class LinkStore {
     const record = (operation: Operation) =>
       this.events.record(operation, COMMAND_LINE, { event: "link_key.rotated" });
     await this.#signing.rotate(record);
-    this.#notify();
+    this.deps.notify();
   }
 
   /**
@@ -264,7 +263,9 @@ export class LinkStore {
           keys.link(id),
           keys.linkDownloads(id),
         ]);
-        if (link.value === null || countOf(downloads) >= maxDownloads) return { result: false };
+        if (link.value === null || countOf(downloads) >= maxDownloads) {
+          return { result: false };
+        }
         const operation = new Operation().check(link.key, link.versionstamp)
           .check(downloads.key, downloads.versionstamp)
           .sum(downloads.key, 1);
@@ -362,17 +363,4 @@ function countOf(counter: Deno.KvEntryMaybe<Deno.KvU64> | undefined): number {
 /** The proof ends with the link and with its password. */
 function proofText({ id, record: { password } }: OpenLink, end: number): string {
   return [id, password?.hash, end].join("\0");
-}
-
-/** Yields the last parts of the keys of entries, several at a time. */
-async function* batchesOf(
-  entries: AsyncIterable<Deno.KvEntry<unknown>>,
-): AsyncGenerator<string[]> {
-  let batch: string[] = [];
-  for await (const { key } of entries) {
-    if (batch.push(String(key.at(-1))) < 5 * MAX_GET_MANY) continue;
-    yield batch;
-    batch = [];
-  }
-  yield batch;
 }

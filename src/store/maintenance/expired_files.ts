@@ -5,7 +5,7 @@ import type { ProjectCache } from "../engine/project_cache.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
 import { discardVersion } from "../files/shared_bytes.ts";
 import { countUsage } from "../quotas/usage.ts";
-import { readMany } from "../reads/read_queue.ts";
+import { inBatches, readMany } from "../reads/read_queue.ts";
 import { TrustedClock } from "./clocks.ts";
 
 /** Files that are deleted at a time: some commits, between which those of callers get their turn. */
@@ -34,18 +34,12 @@ export class ExpiredFiles {
     const due = ranges.expiryDue(this.#clock.now() + ahead);
     const entries = this.db.reader.list<Place>(due, { batchSize: SWEEP_PAGE });
     const failures: unknown[] = [];
-    let page: Expired[] = [];
-    const flush = async () => {
+    for await (const page of inBatches(entries, SWEEP_PAGE)) {
+      if (this.#isStopped) return;
       for (const result of await this.#deleteAll(page)) {
         if (result.status === "rejected") failures.push(result.reason);
       }
-      page = [];
-    };
-    for await (const entry of entries) {
-      if (page.push(entry) === SWEEP_PAGE) await flush();
-      if (this.#isStopped) return;
     }
-    await flush();
     if (failures.length > 0) throw failures[0];
   }
 

@@ -12,7 +12,7 @@ import type {
   PartRecord,
   PendingWrite,
 } from "../engine/records.ts";
-import { NO_METER, type StoreMeter, type SweptKind } from "../engine/store_meter.ts";
+import type { StoreMeter, SweptKind } from "../engine/store_meter.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 import { dropReference } from "../files/shared_bytes.ts";
@@ -22,6 +22,7 @@ import { versionKeys } from "../bytes/versions.ts";
 import { chunksOf } from "../bytes/write_lease.ts";
 import { linkEntryKeys } from "../links/link_record.ts";
 import type { EndUpload } from "../uploads/session.ts";
+import { inBatches } from "../reads/read_queue.ts";
 import { isReadLease, SilentLeases, TrustedClock } from "./clocks.ts";
 
 type GarbageEntry = Deno.KvEntry<Garbage>;
@@ -62,18 +63,11 @@ export interface Enders {
   trash: Pick<Trash, "remove" | "removeBefore">;
 }
 
-export interface CollectorOptions {
-  disk?: DiskSpace | undefined;
-  meter?: StoreMeter | undefined;
-}
-
 /**
  * Deletes what the garbage journal names, and what dead writers have left: versions that were replaced, uploads that have
  * expired, bytes that were never published. Every step can be repeated, so several processes may run it at once.
  */
 export class GarbageCollector {
-  readonly #disk: DiskSpace | undefined;
-  readonly #meter: StoreMeter;
   readonly #leases = new SilentLeases();
   readonly #clock = new TrustedClock();
   /** Versions with a lease of a reader, at the begin of the pass. */
@@ -83,12 +77,8 @@ export class GarbageCollector {
   constructor(
     private readonly db: Database,
     private readonly openVersions: OpenVersions,
-    private readonly enders: Enders,
-    { disk, meter = NO_METER }: CollectorOptions,
-  ) {
-    this.#disk = disk;
-    this.#meter = meter;
-  }
+    private readonly deps: Enders & { disk?: DiskSpace | undefined },
+  ) {}
 
   /**
    * Deletes all garbage that is due. If some entries fail, the others are deleted, and the first failure is thrown. Large
@@ -118,12 +108,13 @@ export class GarbageCollector {
     await this.#takeOverLeases(ahead);
     const now = this.#clock.now() + ahead;
     // If the disk is short of space, replaced bytes go at once. Everything else keeps its time: see `#claim`.
-    const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
+    const isShort = await this.deps.disk?.isShort(MAX_PAYLOAD) ?? false;
     const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
-    const batch = new DeleteBatch(this.db, this.#meter);
+    const batch = new DeleteBatch(this.db, this.db.meter);
     const began = performance.now();
     const passed = { failures: [] as unknown[], hasLarge: false };
-    for await (const all of this.#pages(due)) {
+    const entries = this.db.reader.list<Garbage>(due, { batchSize: PAGE });
+    for await (const all of inBatches(entries, PAGE)) {
       const page = interlude === undefined ? all.filter(({ value }) => !isLarge(value)) : all;
       passed.hasLarge ||= page.length < all.length;
       const claims = await Promise.allSettled(page.map((entry) => this.#claim(entry, now)));
@@ -198,18 +189,7 @@ export class GarbageCollector {
       .delete(lease.key)
       .delete(write.key);
     if (write.value !== null) addGarbage(operation, chunksOf(write.value), Date.now());
-    if ((await this.db.commit(operation)).ok) this.#meter.tookOver();
-  }
-
-  async *#pages(range: Deno.KvListSelector): AsyncGenerator<GarbageEntry[]> {
-    let page: GarbageEntry[] = [];
-    const entries = this.db.reader.list<Garbage>(range, { batchSize: PAGE });
-    for await (const entry of entries) {
-      if (page.push(entry) < PAGE) continue;
-      yield page;
-      page = [];
-    }
-    yield page;
+    if ((await this.db.commit(operation)).ok) this.db.meter.tookOver();
   }
 
   /**
@@ -221,7 +201,7 @@ export class GarbageCollector {
     if ("version" in value && this.#isRead(value.version)) return undefined;
     if (value.kind === "reference") {
       const left = await dropReference(this.db, { key, value, versionstamp });
-      this.#meter.swept(value.kind);
+      this.db.meter.swept(value.kind);
       return left;
     }
     if ("version" in value) return value;
@@ -236,14 +216,14 @@ export class GarbageCollector {
 
   /** Ends what an entry stands for. Returns whether the entry is to be deleted. */
   async #end({ key, value, versionstamp }: GarbageEntry): Promise<boolean> {
-    const { endUpload, trash } = this.enders;
+    const { endUpload, trash } = this.deps;
     switch (value.kind) {
       case "upload":
         return await endUpload({ key, value, versionstamp });
       case "trash":
         // Removing the item deletes the entry.
         if (!await trash.remove(value, value.id)) return true;
-        this.#meter.swept(value.kind);
+        this.db.meter.swept(value.kind);
         return false;
       case "whole_trash":
         return await trash.removeBefore(value.before, {

@@ -120,7 +120,7 @@ testOnAll("An entry that cannot be deleted does not hold up the others", async (
   await put(bench, "b", bytes(3 * CHUNK_SIZE));
   await bench.store.files.delete(place("b"));
   const end = () => Promise.reject(new TypeError("database disk image is malformed"));
-  const collector = new GarbageCollector(bench.db, new OpenVersions(bench.db), enders(end), {});
+  const collector = new GarbageCollector(bench.db, new OpenVersions(bench.db), enders(end));
   await assertRejects(() => collector.run(2 * DEFAULT_UPLOAD_TTL), TypeError, "malformed");
   assertEquals((await keyKinds(bench)).chunk, 2, "The chunks of the deleted file are left");
   await bench.store.sweeper.sweep(Date.now() + 2 * DEFAULT_UPLOAD_TTL);
@@ -268,7 +268,8 @@ testOnAll(
         return Promise.resolve(true);
       };
       const disk = new DiskSpace(() => Promise.resolve(0), 0);
-      const collector = new GarbageCollector(bench.db, new OpenVersions(bench.db), enders(end), {
+      const collector = new GarbageCollector(bench.db, new OpenVersions(bench.db), {
+        ...enders(end),
         disk,
       });
       await collector.run();

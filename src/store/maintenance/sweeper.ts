@@ -5,7 +5,6 @@ import { EVENT_SWEEP_INTERVAL, type EventLog } from "../accounts/events.ts";
 import { CLOSE_INTERVAL, type UsageHistory } from "../accounts/usage_history.ts";
 import type { DiskSpace } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
-import type { StoreMeter } from "../engine/store_meter.ts";
 import type { OpenVersions } from "../bytes/open_versions.ts";
 import { BackgroundLoop } from "./background_loop.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
@@ -25,7 +24,6 @@ export interface SweeperDeps {
   usageHistory: UsageHistory;
   disk: DiskSpace | undefined;
   compactor: Compactor | undefined;
-  meter: StoreMeter | undefined;
   /** Called with what ended a run. The next run continues there. */
   onError: (error: unknown) => void;
 }
@@ -42,9 +40,13 @@ export class Sweeper {
   readonly #compacting: BackgroundLoop;
   readonly #loops: BackgroundLoop[];
 
-  constructor(db: Database, openVersions: OpenVersions, private readonly deps: SweeperDeps) {
-    const { deletions, expired, events, usageHistory, enders, disk, meter, onError } = deps;
-    this.#collector = new GarbageCollector(db, openVersions, enders, { disk, meter });
+  constructor(
+    private readonly db: Database,
+    openVersions: OpenVersions,
+    private readonly deps: SweeperDeps,
+  ) {
+    const { deletions, expired, events, usageHistory, enders, disk, onError } = deps;
+    this.#collector = new GarbageCollector(db, openVersions, { ...enders, disk });
     const loop = (work: () => Promise<void>, interval: number) =>
       new BackgroundLoop(work, { interval, onError });
     // On a shared store every search is a request over the network, which some providers bill.
@@ -98,7 +100,7 @@ export class Sweeper {
       await this.#collector.run();
       succeeded = true;
     } finally {
-      this.deps.meter?.sweepEnded(succeeded, performance.now() - began);
+      this.db.meter.sweepEnded(succeeded, performance.now() - began);
     }
     // Uploads wait for space on the disk; free pages inside the store's file are not enough.
     if (await this.#isShort()) this.#compacting.wake();

@@ -151,6 +151,17 @@ export class ReadQueue implements EntryReader {
   }
 }
 
+/** Yields items in groups of `size`, the last one smaller. */
+export async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    if (batch.push(item) < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
 /** Returns the entries of any number of keys, in their order, with several reads if necessary. */
 export async function readMany<T>(
   reader: KvReader,

@@ -1,7 +1,7 @@
 import { prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { isRecordKind } from "../reads/record_codec.ts";
-import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
+import { inBatches, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { KINDS } from "../verify/verify.ts";
 import type { Conversion, FormatStep } from "./format_step.ts";
 
@@ -28,21 +28,16 @@ export const checkedRecords: FormatStep = {
     const kinds = [...KINDS].filter((kind) => isRecordKind(kind) && !EXPIRING.has(kind));
     let done = 0;
     for (const kind of kinds) {
-      let batch: Entry[] = [];
-      const flush = async () => {
-        await Promise.all(batch.map((entry) => convertEntry(conversion, entry)));
-        const before = done;
-        done += batch.length;
-        batch = [];
-        if (Math.floor(before / REPORT_EVERY) === Math.floor(done / REPORT_EVERY)) return;
-        conversion.onNotice(`${done} records have their checksum`);
-      };
       const options = { batchSize: MAX_LIST_BATCH };
-      for await (const entry of conversion.reader.list({ prefix: prefixes.all(kind) }, options)) {
-        if (entry.value instanceof Deno.KvU64) continue;
-        if (batch.push(entry) === BATCH) await flush();
+      const entries = conversion.reader.list({ prefix: prefixes.all(kind) }, options);
+      for await (const batch of inBatches(entries, BATCH)) {
+        const records = batch.filter(({ value }) => !(value instanceof Deno.KvU64));
+        await Promise.all(records.map((entry) => convertEntry(conversion, entry)));
+        const before = done;
+        done += records.length;
+        if (Math.floor(before / REPORT_EVERY) === Math.floor(done / REPORT_EVERY)) continue;
+        conversion.onNotice(`${done} records have their checksum`);
       }
-      await flush();
     }
   },
 };

@@ -1,5 +1,5 @@
 import type { Operation } from "../engine/operation.ts";
-import type { KvReader } from "../reads/read_queue.ts";
+import { inBatches, type KvReader } from "../reads/read_queue.ts";
 
 /** Operations that are committed at the same time. */
 const BATCH = 100;
@@ -36,11 +36,5 @@ export async function commitAll(
   { commit }: Conversion,
   operations: AsyncIterable<Operation>,
 ): Promise<void> {
-  let batch: Operation[] = [];
-  for await (const operation of operations) {
-    if (batch.push(operation) < BATCH) continue;
-    await Promise.all(batch.map(commit));
-    batch = [];
-  }
-  await Promise.all(batch.map(commit));
+  for await (const batch of inBatches(operations, BATCH)) await Promise.all(batch.map(commit));
 }

@@ -80,8 +80,6 @@ interface SentPart {
 
 /** Uploads in parts: their sessions, their parts, and the files that they become. */
 export class UploadStore {
-  readonly #onUndigested: () => void;
-
   /**
    * @param memory For the parts of uploads that are completed.
    * @param ttl How long a session is open, in milliseconds.
@@ -98,12 +96,9 @@ export class UploadStore {
       memory: MemoryPart;
       discarded: DiscardedBytes;
       ttl: number;
-      onUndigested?: () => void;
+      onUndigested: () => void;
     },
-  ) {
-    const { onUndigested = () => {} } = deps;
-    this.#onUndigested = onUndigested;
-  }
+  ) {}
 
   /**
    * Starts an upload and creates the drive if there is none with this name. Returns the upload's id.
@@ -258,7 +253,7 @@ export class UploadStore {
       ).catch(explainUploadStaysOpen);
       if (published === "stale") continue;
       if (published !== "refused") {
-        if (published.sha256 === undefined) this.#onUndigested();
+        if (published.sha256 === undefined) this.deps.onUndigested();
         this.deps.discarded.add(totalSize(unused));
         return { ...expiryOf(published.expires), record: published };
       }
