@@ -2,14 +2,14 @@ import type { Connection } from "../../client/connection.ts";
 import { RemoteDrives } from "../../client/remote_drives.ts";
 import { RemoteSharing } from "../../client/sharing.ts";
 import { CommandCall } from "./command_call.ts";
-import { connect, PLAIN_MESSAGES } from "./connect.ts";
+import { connect } from "./connect.ts";
 import { requireDriveName } from "./drive_path.ts";
 
 /** The call of a command that asks a server, and transfers no files. */
 export class ServerCall extends CommandCall {
   /** Connects to the server for `work`. @throws {UsageError} if there is no key. */
   async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    using connection = await connect(this.args, this.env, PLAIN_MESSAGES);
+    using connection = await connect(this.args, this.env);
     // A key without a project is refused before the first request.
     void connection.project;
     return await work(connection);

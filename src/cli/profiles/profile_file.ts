@@ -1,5 +1,6 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
+import { type Credentials, keyCredentials, tokenCredentials } from "../../client/credentials.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { CommandError, type Environment, UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
@@ -129,6 +130,13 @@ export function requireProfile({ profiles }: Profiles, name: string): Profile {
   const profile = profiles.get(name);
   if (profile !== undefined) return profile;
   throw new CommandError(`There is no profile ${quoteWord(name)}: see kvdrive profile list`);
+}
+
+/** Returns the secret of a profile. */
+export function credentialsOf({ project_key, admin_token }: Profile): Credentials | undefined {
+  return project_key === undefined
+    ? tokenCredentials(admin_token ?? "")
+    : keyCredentials(project_key);
 }
 
 function parseProfiles(text: string, path: string): Profiles {

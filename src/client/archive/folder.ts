@@ -13,6 +13,8 @@ import {
   readFile,
 } from "../local_files.ts";
 import { type FileSystem, LocalPaths } from "../../rules/archive/local_paths.ts";
+import { NameFilter } from "../../rules/transfer/globs.ts";
+import { localTree } from "../sync/local_tree.ts";
 import { TRANSFERS } from "../transfers.ts";
 import type { ExportTarget } from "./export.ts";
 import {
@@ -159,6 +161,9 @@ interface FolderOptions {
   system: FileSystem;
 }
 
+/** Everything in an export is imported. */
+const ALL = { filter: new NameFilter({}) };
+
 /** An export in a folder. */
 export class FolderSource implements ImportSource {
   private constructor(
@@ -174,16 +179,21 @@ export class FolderSource implements ImportSource {
   static async open(folder: string): Promise<FolderSource> {
     const root = await findExport(folder);
     let bytes = 0;
-    for await (const { path } of walk(root, DRIVES_FOLDER)) {
-      if (path.endsWith("/")) continue;
-      bytes += (await Deno.lstat(join(root, path)).catch(() => undefined))?.size ?? 0;
+    for await (const entry of localTree(join(root, DRIVES_FOLDER), ALL)) {
+      if (entry.kind === "file") bytes += entry.size;
     }
     return new FolderSource(root, bytes, await readIndexOf(root));
   }
 
   async *entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem> {
-    for await (const found of walk(this.folder, DRIVES_FOLDER)) {
-      yield "problem" in found || "isEmpty" in found ? found : await this.#fileAt(found.path);
+    for await (const entry of localTree(join(this.folder, DRIVES_FOLDER), ALL)) {
+      const path = `${DRIVES_FOLDER}/${entry.name}`;
+      if (entry.kind === "file") yield await this.#fileAt(path);
+      else if (entry.kind === "folder") yield { path, isEmpty: entry.isEmpty };
+      else {
+        const { reason, effect } = entry;
+        yield { path, problem: reason, hasFailed: effect !== "ignored" };
+      }
     }
   }
 
@@ -196,40 +206,6 @@ export class FolderSource implements ImportSource {
       return { path, problem, hasFailed: true };
     }
   }
-}
-
-/** Lists all files and folders below a folder, in name order, with slashes. Links are not followed, but reported. */
-export async function* walk(
-  root: string,
-  folder: string,
-): AsyncIterable<{ path: string } | ImportFolder | ImportProblem> {
-  const entries: Deno.DirEntry[] = [];
-  try {
-    for await (const entry of Deno.readDir(join(root, folder))) entries.push(entry);
-  } catch (error) {
-    yield { path: folder, problem: fileError("read", folder, error).message, hasFailed: true };
-    return;
-  }
-  entries.sort((a, b) => a.name < b.name ? -1 : 1);
-  for (const { name, isDirectory, isFile, isSymlink } of entries) {
-    const path = folder === "" ? name : `${folder}/${name}`;
-    if (isDirectory) yield* walkFolder(root, path);
-    else if (isFile) yield { path };
-    else yield { path, problem: isSymlink ? "it is a symbolic link" : "it is not a regular file" };
-  }
-}
-
-/** Lists a folder after what is below it. One that cannot be read is a problem, and not empty. */
-async function* walkFolder(
-  root: string,
-  folder: string,
-): AsyncIterable<{ path: string } | ImportFolder | ImportProblem> {
-  let isEmpty = true;
-  for await (const found of walk(root, folder)) {
-    isEmpty = false;
-    yield found;
-  }
-  yield { path: `${folder}/`, isEmpty };
 }
 
 /**

@@ -43,7 +43,7 @@ export interface ImportProblem {
   path: string;
   problem: string;
   /** Whether it counts as failed; else it is skipped. */
-  hasFailed?: true;
+  hasFailed?: boolean;
 }
 
 /** An export: a folder or an archive. */
@@ -52,7 +52,7 @@ export interface ImportSource {
   readonly bytes: number;
   /** The entries of its index, by path. */
   readonly index: ReadonlyMap<string, IndexEntry>;
-  /** The files; and the folders, after what is in them. */
+  /** The files and the folders. */
   entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem>;
 }
 

@@ -5,8 +5,7 @@ import { Retrier } from "../../../client/retrier.ts";
 import type { Arguments } from "../../options/command.ts";
 import { type Environment, print } from "../../terminal/output.ts";
 import { printable } from "../../terminal/text.ts";
-import { serverOf } from "../connect.ts";
-import { DEFAULT_URL } from "../defaults.ts";
+import { chooseServer } from "../connect.ts";
 
 /** Milliseconds that a shell waits for completions. */
 const PATIENCE = 2000;
@@ -27,12 +26,9 @@ export async function complete(args: Arguments, env: Environment): Promise<void>
 }
 
 async function namesFor(word: string, args: Arguments, env: Environment): Promise<string[]> {
-  const choice = await serverOf(args, env) ?? undefined;
-  if (choice?.credentials === undefined) return [];
-  const { url = DEFAULT_URL, credentials } = choice;
-  const authorities = choice.cacert === undefined
-    ? undefined
-    : await Deno.readTextFile(choice.cacert);
+  const { url, credentials, cacert, isDefault } = await chooseServer(args, env);
+  if (credentials === undefined || isDefault) return [];
+  const authorities = cacert === undefined ? undefined : await Deno.readTextFile(cacert);
   const retrier = new Retrier({ retryFor: 0 });
   using connection = new Connection({ url, credentials, retrier, authorities });
   const drives = new RemoteDrives(connection);

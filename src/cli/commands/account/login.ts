@@ -12,8 +12,7 @@ import {
 import { CommandError, type Environment, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
 import { CommandCall } from "../command_call.ts";
-import { connect, connectTo, PLAIN_MESSAGES, serverOf } from "../connect.ts";
-import { DEFAULT_URL } from "../defaults.ts";
+import { chooseServer, connectTo } from "../connect.ts";
 
 /** `kvdrive login URL`: asks the server what a secret is, and saves it as the current profile. */
 export async function login(args: Arguments, env: Environment): Promise<void> {
@@ -44,13 +43,10 @@ export async function login(args: Arguments, env: Environment): Promise<void> {
 
 /** `kvdrive whoami`. */
 export async function showIdentity(args: Arguments, env: Environment): Promise<void> {
-  const choice = await serverOf(args, env);
-  using connection = choice === undefined
-    ? await connect(args, env, PLAIN_MESSAGES)
-    : await connectTo(choice, args, env, PLAIN_MESSAGES);
+  const choice = await chooseServer(args, env);
+  using connection = await connectTo(choice, args, env);
   const identity = await readIdentity(connection, connection.credentials);
-  const profile = choice?.profile ?? null;
-  const url = choice?.url ?? DEFAULT_URL;
+  const { url, profile = null } = choice;
   new CommandCall(args, env).print({ profile, url, ...identity }, [
     `Server:   ${url}`,
     `Profile:  ${profile ?? "none: the options or the environment name the server"}`,
@@ -78,8 +74,8 @@ async function identify(
     "That is no key: a project key looks like <project id>_<secret>, and a token has at least 22 characters without spaces",
   );
   for (const credentials of kinds) {
-    const choice = { url, credentials, cacert: args.get("cacert"), profile: undefined };
-    using connection = await connectTo(choice, args, env, PLAIN_MESSAGES);
+    const choice = { url, credentials, cacert: args.get("cacert") };
+    using connection = await connectTo(choice, args, env);
     try {
       return { credentials, identity: await readIdentity(connection, credentials) };
     } catch (error) {

@@ -1,6 +1,10 @@
 import type { Arguments } from "../../options/command.ts";
-import { ProfileFile, requireProfile, requireProfileName } from "../../profiles/profile_file.ts";
-import { credentialsOf } from "../../profiles/server_choice.ts";
+import {
+  credentialsOf,
+  ProfileFile,
+  requireProfile,
+  requireProfileName,
+} from "../../profiles/profile_file.ts";
 import { CommandError, type Environment } from "../../terminal/output.ts";
 import { CommandCall } from "../command_call.ts";
 

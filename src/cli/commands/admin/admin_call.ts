@@ -4,7 +4,7 @@ import { Refused } from "../../../client/errors.ts";
 import { Retrier } from "../../../client/retrier.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
-import { connect, connectTo, PLAIN_MESSAGES, serverOf } from "../connect.ts";
+import { chooseServer, connectTo } from "../connect.ts";
 import { connectToStore } from "../local_server.ts";
 import { StoreCall } from "../store_call.ts";
 
@@ -29,17 +29,15 @@ export class AdminCall extends StoreCall {
     if (remote !== undefined && local !== undefined) {
       throw new UsageError(`The options --${remote} and --${local} exclude each other`);
     }
-    const choice = local === undefined ? await serverOf(args, env) : undefined;
-    if (choice === undefined && remote === undefined) {
+    const choice = local === undefined ? await chooseServer(args, env) : undefined;
+    if (choice === undefined || (choice.isDefault && remote === undefined)) {
       return await this.withStore(async (store) => {
         const options = { retrier: new Retrier() };
         using connection = await connectToStore(store, this.place, env, options);
         return await work(connection);
       });
     }
-    using connection = choice === undefined
-      ? await connect(args, env, PLAIN_MESSAGES)
-      : await connectTo(choice, args, env, PLAIN_MESSAGES);
+    using connection = await connectTo(choice, args, env);
     return await work(connection);
   }
 
