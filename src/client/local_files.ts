@@ -95,6 +95,22 @@ export async function writeAll(file: Pick<Deno.FsFile, "write">, bytes: Uint8Arr
   for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await file.write(rest));
 }
 
+/** Replaces a file atomically by one that only its owner can read. */
+export async function replacePrivateFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${crypto.randomUUID()}`;
+  try {
+    {
+      using file = await Deno.open(fresh, { write: true, createNew: true, mode: 0o600 });
+      await writeAll(file, new TextEncoder().encode(text));
+      await file.sync();
+    }
+    await Deno.rename(fresh, path);
+  } catch (error) {
+    await Deno.remove(fresh).catch(() => {});
+    throw error;
+  }
+}
+
 /** Removes a file; does nothing if there is none. */
 export async function removeIfExists(path: string): Promise<void> {
   try {

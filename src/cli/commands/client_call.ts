@@ -2,38 +2,13 @@ import { join } from "@std/path/join";
 import type { Connection } from "../../client/connection.ts";
 import { RemoteDrives } from "../../client/remote_drives.ts";
 import { UploadStates } from "../../client/upload_states.ts";
-import { type Environment, printError } from "../terminal/output.ts";
+import type { Environment } from "../terminal/output.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
 import { CommandCall } from "./command_call.ts";
 import { connect } from "./connect.ts";
 
 /** The call of a command that works with the files of a server. */
 export class ClientCall extends CommandCall {
-  /** The usage line of the command. */
-  get usage(): string {
-    return this.args.usage;
-  }
-
-  get operands(): readonly string[] {
-    return this.args.operands;
-  }
-
-  /** Returns a required operand. */
-  operand(index: number): string {
-    return this.operands[index] ?? "";
-  }
-
-  /** Connects to the server. @throws {UsageError} if there is no key. */
-  async connect(view: TransferProgress): Promise<Connection> {
-    const connection = await connect(this.args, this.env, {
-      printNotice: (sentence) => view.printNotice(sentence),
-      printLine: (line) => view.bar.printAbove(() => printError(line)),
-    });
-    // A key without a project is refused before the first file.
-    void connection.project;
-    return connection;
-  }
-
   /** Opens the states of interrupted uploads. */
   async states(): Promise<UploadStates> {
     const states = new UploadStates(stateFolder(this.env, Deno.build.os));
@@ -56,7 +31,10 @@ export class Session implements Disposable {
 
   /** Connects to the server. @throws {UsageError} if there is no key. */
   static async open(call: ClientCall, view = new TransferProgress(call.env)): Promise<Session> {
-    return new Session(call, view, await call.connect(view));
+    const connection = await connect(call.args, call.env, view);
+    // A key without a project is refused before the first file.
+    void connection.project;
+    return new Session(call, view, connection);
   }
 
   /** Prints a result: with `--json` as a line of JSON, else as a line of text, if there is one. */

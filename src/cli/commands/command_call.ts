@@ -28,6 +28,15 @@ export class CommandCall {
     if (asks && !args.has("yes")) requireTerminal(args.usage);
   }
 
+  get operands(): readonly string[] {
+    return this.args.operands;
+  }
+
+  /** Returns a required operand. */
+  operand(index: number): string {
+    return this.operands[index] ?? "";
+  }
+
   /** Returns the value of an option, `name`, or of an operand, `NAME`; `undefined` if it is not given. */
   get(name: string): string | undefined {
     return this.args.get(name);

@@ -95,8 +95,7 @@ async function currentProfile(
 }
 
 function isSameServer(one: string | undefined, other: string): boolean {
-  const normal = (url = "") =>
-    URL.canParse(url) ? new URL(url).href.replace(/\/+$/, "") : url;
+  const normal = (url = "") => URL.canParse(url) ? new URL(url).href.replace(/\/+$/, "") : url;
   return normal(one) === normal(other);
 }
 
@@ -114,7 +113,7 @@ export async function connectTo(
   { url, credentials, cacert }: ServerChoice,
   args: Arguments,
   env: Environment,
-  { printNotice, printLine }: Messages = PLAIN_MESSAGES,
+  messages: Messages = PLAIN_MESSAGES,
 ): Promise<Connection> {
   if (credentials === undefined) {
     throw new UsageError(
@@ -128,17 +127,20 @@ export async function connectTo(
     throw new UsageError("The project key belongs to another project than --project says");
   }
   const { dim } = styleFor(Deno.stderr, env);
+  const onRequest = (one: RequestReport) => messages.printLine(`${dim(requestLine(one))}\n`);
   const connection = new Connection({
     url,
     credentials,
     project,
-    retrier: new Retrier({ retryFor, onWait: printNotice }),
+    retrier: new Retrier({ retryFor, onWait: (sentence) => messages.printNotice(sentence) }),
     authorities: cacert === undefined ? undefined : await readAuthorities(cacert),
     limiter: limiterOf(args.get("bandwidth")),
-    onRequest: args.has("verbose") ? (one) => printLine(`${dim(requestLine(one))}\n`) : undefined,
+    onRequest: args.has("verbose") ? onRequest : undefined,
   });
   if (connection.isExposed) {
-    printNotice(`Warning: the key is sent to ${connection.origin} unencrypted. Use https://`);
+    messages.printNotice(
+      `Warning: the key is sent to ${connection.origin} unencrypted. Use https://`,
+    );
   }
   return connection;
 }

@@ -1,4 +1,5 @@
 import { dirname } from "@std/path/dirname";
+import { replacePrivateFile, writeAll } from "../../client/local_files.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { CommandError } from "../terminal/output.ts";
 
@@ -32,10 +33,7 @@ export class SecretFile implements Disposable {
   /** Writes the secret and a newline, and syncs the file. @throws {CommandError} if that fails. */
   async write(secret: string): Promise<void> {
     try {
-      const bytes = new TextEncoder().encode(`${secret}\n`);
-      // So few bytes are written at once, or not at all.
-      const written = await this.file.write(bytes);
-      if (written < bytes.byteLength) throw new Error("the disk is full");
+      await writeAll(this.file, new TextEncoder().encode(`${secret}\n`));
       await this.file.sync();
     } catch (error) {
       throw cannot("write", this.path, error);
@@ -80,7 +78,7 @@ export async function writeSecrets(
   const kept = before.filter((line) => !isReplaced(line));
   try {
     await Deno.mkdir(dirname(path), { recursive: true, mode: 0o755 });
-    await replaceFile(path, [...kept, ...lines].map((line) => `${line}\n`).join(""));
+    await replacePrivateFile(path, [...kept, ...lines].map((line) => `${line}\n`).join(""));
   } catch (error) {
     throw cannot("write", path, error);
   }
@@ -105,22 +103,6 @@ async function envFileLines(path: string): Promise<string[]> {
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
     throw cannot("read", path, error);
-  }
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  const fresh = `${path}.${crypto.randomUUID()}`;
-  try {
-    {
-      using file = await Deno.open(fresh, { write: true, createNew: true, mode: MODE });
-      const bytes = new TextEncoder().encode(text);
-      for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await file.write(rest));
-      await file.sync();
-    }
-    await Deno.rename(fresh, path);
-  } catch (error) {
-    await Deno.remove(fresh).catch(() => {});
-    throw error;
   }
 }
 

@@ -1,11 +1,10 @@
 import { resolve } from "@std/path/resolve";
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import type { Store } from "../../store/store.ts";
-import { parseValue, variableOf } from "../options/arguments.ts";
+import { OptionValues } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
 import { s3SecretKeyOf } from "../options/s3_secret.ts";
-import { kvUrl } from "../options/serve_options.ts";
-import type { ValueType } from "../options/value_types.ts";
+import { kvOf } from "../options/serve_options.ts";
 import { type Environment, printError, UsageError } from "../terminal/output.ts";
 import { TaskProgress } from "../terminal/task_progress.ts";
 import { printable } from "../terminal/text.ts";
@@ -14,6 +13,8 @@ import { hasStore, noStore, withStore } from "./local_store.ts";
 
 /** The call of a command that opens the store. */
 export class StoreCall extends CommandCall {
+  /** The options, each of which may be an environment variable. */
+  readonly values: OptionValues;
   /** The store's folder. */
   readonly data: string;
   /** The URL of a shared store, in place of the folder. */
@@ -26,20 +27,9 @@ export class StoreCall extends CommandCall {
     private readonly settings: CallSettings,
   ) {
     super(args, env, settings);
-    this.data = args.get("data") ?? (env["KVDRIVE_DATA"] || "./data");
-    this.kv = kvOf(args, env);
-  }
-
-  /**
-   * Parses the value of an option, or of its environment variable; `undefined` if neither is given.
-   *
-   * @throws {UsageError} if it is invalid.
-   */
-  setting<T>(name: string, type: ValueType<T>): T | undefined {
-    const flag = this.args.get(name);
-    const text = flag ?? this.env[variableOf(name)] ?? "";
-    if (text === "") return undefined;
-    return parseValue({ text, source: flag === undefined ? variableOf(name) : `--${name}` }, type);
+    this.values = new OptionValues([], args.options, env);
+    this.data = this.values.text("data") ?? "./data";
+    this.kv = kvOf(this.values);
   }
 
   /** The URL of the store, or its folder as an absolute path. */
@@ -49,8 +39,7 @@ export class StoreCall extends CommandCall {
 
   /** What encrypts the secrets of S3 keys. @throws {UsageError} if the environment's secret is invalid. */
   get s3SecretKey(): S3SecretKey {
-    const name = "s3-secret-file";
-    const s3SecretFile = this.args.get(name) ?? (this.env[variableOf(name)] || undefined);
+    const s3SecretFile = this.values.text("s3-secret-file");
     return s3SecretKeyOf({ s3SecretFile, data: this.data, kv: this.kv }, this.env);
   }
 
@@ -83,12 +72,4 @@ export class StoreCall extends CommandCall {
   taskProgress(cleanUp: () => void): TaskProgress {
     return new TaskProgress(this.env, cleanUp);
   }
-}
-
-/** Returns the URL of a shared store. `--data` takes precedence over the variable KVDRIVE_KV. */
-function kvOf(args: Arguments, env: Environment): string | undefined {
-  const option = args.get("kv");
-  if (option !== undefined) return kvUrl({ text: option, source: "--kv" });
-  const variable = args.has("data") ? "" : env["KVDRIVE_KV"] ?? "";
-  return variable === "" ? undefined : kvUrl({ text: variable, source: "KVDRIVE_KV" });
 }

@@ -36,52 +36,42 @@ export interface OptionValue {
 
 /** The values of options from the command line, which takes precedence, and the environment. */
 export class OptionValues {
-  readonly #specs: ReadonlyMap<string, OptionSpec>;
-  readonly #values = new Map<string, OptionValue>();
+  readonly #defaults: ReadonlyMap<string, string | undefined>;
 
   /** @param given The values of options on the command line, by their names. */
   constructor(
     specs: readonly OptionSpec[],
-    given: ReadonlyMap<string, string>,
-    env: Environment,
+    private readonly given: ReadonlyMap<string, string>,
+    private readonly env: Environment,
   ) {
-    this.#specs = new Map(specs.map((spec) => [spec.name, spec]));
-    for (const { name } of specs) {
-      const flag = given.get(name);
-      const variable = env[variableOf(name)] ?? "";
-      if (flag !== undefined) this.#values.set(name, { text: flag, source: `--${name}` });
-      else if (variable !== "") {
-        this.#values.set(name, { text: variable, source: variableOf(name) });
-      }
-    }
+    this.#defaults = new Map(specs.map((spec) => [spec.name, spec.default]));
   }
 
   /** Returns a value that was given, not a default. */
   get(name: string): OptionValue | undefined {
-    return this.#values.get(name);
+    const flag = this.given.get(name);
+    if (flag !== undefined) return { text: flag, source: `--${name}` };
+    const source = variableOf(name);
+    const text = this.env[source] ?? "";
+    return text === "" ? undefined : { text, source };
   }
 
   /** Returns the text of a value, or of its default. */
   text(name: string): string | undefined {
-    return this.#values.get(name)?.text ?? this.#specs.get(name)?.default;
+    return this.get(name)?.text ?? this.#defaults.get(name);
   }
 
   /** Parses a value or its default. @throws {UsageError} if it is invalid. */
   parsed<T>(name: string, type: ValueType<T>): T {
-    const found = this.get(name) ?? this.#default(name);
-    if (found === undefined) throw new TypeError(`The option --${name} has no default`);
-    return parseValue(found, type);
+    const text = this.text(name);
+    if (text === undefined) throw new TypeError(`The option --${name} has no default`);
+    return parseValue(this.get(name) ?? { text, source: `the default of --${name}` }, type);
   }
 
   /** Parses a value that was given; `undefined` if it was not. @throws {UsageError} if it is invalid. */
   optional<T>(name: string, type: ValueType<T>): T | undefined {
     const found = this.get(name);
     return found && parseValue(found, type);
-  }
-
-  #default(name: string): OptionValue | undefined {
-    const text = this.#specs.get(name)?.default;
-    return text === undefined ? undefined : { text, source: `the default of --${name}` };
   }
 }
 

@@ -2,7 +2,7 @@ import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import { hostnameOf, hostProblem, isWithin, type ServerNames } from "../../rules/hosts.ts";
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
-import { type OptionValue, OptionValues, variableOf } from "./arguments.ts";
+import { OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
 import { httpsOrigin, type ListenOptions, listenOptions } from "./https_options.ts";
 import {
@@ -144,21 +144,16 @@ function backupsOf(
   throw new UsageError(`${lone.source} needs a backup folder: give one with --backup-dir`);
 }
 
-/** Returns the URL of a shared store. `--data` takes precedence over the variable KVDRIVE_KV. */
-function kvOf(values: OptionValues): string | undefined {
-  const isFolderWanted = values.get("data")?.source === "--data";
-  const kv = values.get("kv");
-  return isFolderWanted && kv?.source === variableOf("kv") ? undefined : kvUrl(kv);
-}
-
 /**
- * Validates the URL of a shared store.
+ * Returns the URL of a shared store. `--data` takes precedence over the variable KVDRIVE_KV.
  *
  * @throws {UsageError} if it is invalid. The value is not repeated: it may hold a secret.
  */
-export function kvUrl(value: OptionValue | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  const { text, source } = value;
+export function kvOf(values: OptionValues): string | undefined {
+  const isFolderWanted = values.get("data")?.source === "--data";
+  const kv = values.get("kv");
+  if (kv === undefined || (isFolderWanted && kv.source === variableOf("kv"))) return undefined;
+  const { text, source } = kv;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url !== undefined && ["http:", "https:"].includes(url.protocol) &&
     url.username === "" && url.password === "";

@@ -22,7 +22,11 @@ export const PORT: ValueType<number> = {
 };
 
 export const APPS_PORT: ValueType<number | "off"> = {
-  parse: parseAppsPort,
+  parse(text) {
+    if (text === "auto") return 0;
+    const port = parsePort(text);
+    return port === 0 ? "off" : port;
+  },
   expected: "auto, or a whole number from 0 to 65535",
 };
 
@@ -49,7 +53,10 @@ export const LIFE: ValueType<number> = {
 
 /** Milliseconds. Backups are named by the second, so they are at least one second apart. */
 export const BACKUP_INTERVAL: ValueType<number> = {
-  parse: parseBackupInterval,
+  parse(text) {
+    const time = parseDuration(text);
+    return time !== undefined && time >= SECOND ? time : undefined;
+  },
   expected: "a time of at least 1s, like 30m, 24h or 7d",
 };
 
@@ -68,7 +75,10 @@ export const READS: ValueType<ReadMode> = {
 };
 
 export const COUNT: ValueType<number> = {
-  parse: (text) => parseInteger(text) || undefined,
+  parse(text) {
+    const count = Number(text);
+    return /^\d+$/.test(text) && Number.isSafeInteger(count) && count > 0 ? count : undefined;
+  },
   expected: "a whole number from 1",
 };
 
@@ -93,10 +103,20 @@ export const MEMORY: ValueType<number> = {
   expected: `a size of at least ${MIN_MEMORY_BUDGET / 2 ** 20}MiB, like 256MiB or 1GB`,
 };
 
-export const SWITCH: ValueType<boolean> = { parse: parseSwitch, expected: "1, 0, true or false" };
+const SWITCHES = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);
+
+export const SWITCH: ValueType<boolean> = {
+  parse: (text) => SWITCHES.get(text),
+  expected: "1, 0, true or false",
+};
 
 export const ORIGINS: ValueType<CorsOrigins> = {
-  parse: parseOrigins,
+  parse(text) {
+    if (text === "*") return "*";
+    const origins = text.split(",").map((origin) => origin.trim());
+    const areValid = origins.every((one) => URL.canParse(one) && new URL(one).origin === one);
+    return areValid ? origins : undefined;
+  },
   expected: "* or origins like https://app.example.com",
 };
 
@@ -106,7 +126,10 @@ export const PROXIES: ValueType<TrustedProxies> = {
 };
 
 export const PUBLIC_URL: ValueType<string> = {
-  parse: parsePublicUrl,
+  parse(text) {
+    const isOrigin = /^https?:\/\/[^\s\\/?#@]+\/?$/i.test(text) && URL.canParse(text);
+    return isOrigin ? new URL(text).origin : undefined;
+  },
   expected: "an address like https://files.example.com, without a path",
 };
 
@@ -165,12 +188,6 @@ function parsePort(text: string): number | undefined {
   return /^\d+$/.test(text) && port <= 65_535 ? port : undefined;
 }
 
-/** Returns the origin of a URL that has nothing else. */
-function parsePublicUrl(text: string): string | undefined {
-  if (!/^https?:\/\/[^\s\\/?#@]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
-  return new URL(text).origin;
-}
-
 function parseHosts(text: string): readonly string[] | undefined {
   const hosts = text.split(",").map(parseHost);
   return hosts.includes(undefined) ? undefined : hosts.filter((host) => host !== undefined);
@@ -179,34 +196,4 @@ function parseHosts(text: string): readonly string[] | undefined {
 function parseHost(text: string): string | undefined {
   const host = text.trim().toLowerCase();
   return hostProblem(host) === undefined && hostnameOf(host) === host ? host : undefined;
-}
-
-function parseAppsPort(text: string): number | "off" | undefined {
-  if (text === "auto") return 0;
-  const port = parsePort(text);
-  return port === 0 ? "off" : port;
-}
-
-function parseBackupInterval(text: string): number | undefined {
-  const time = parseDuration(text);
-  return time !== undefined && time >= 1000 ? time : undefined;
-}
-
-function parseInteger(text: string): number | undefined {
-  const number = Number(text);
-  return /^\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
-}
-
-const SWITCHES = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);
-
-function parseSwitch(text: string): boolean | undefined {
-  return SWITCHES.get(text);
-}
-
-function parseOrigins(text: string): CorsOrigins | undefined {
-  if (text === "*") return "*";
-  const origins = text.split(",").map((origin) => origin.trim());
-  return origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
-    ? origins
-    : undefined;
 }

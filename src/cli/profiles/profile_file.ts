@@ -1,6 +1,7 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { type Credentials, keyCredentials, tokenCredentials } from "../../client/credentials.ts";
+import { replacePrivateFile } from "../../client/local_files.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { CommandError, type Environment, UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
@@ -82,23 +83,11 @@ export class ProfileFile {
     const named = this.#path ?? "";
     // A link to the file elsewhere stays one.
     const path = await Deno.realPath(named).catch(() => named);
-    const fresh = `${path}.${crypto.randomUUID()}`;
     const all = {
       ...(current !== undefined && { current }),
       profiles: Object.fromEntries(profiles),
     };
-    try {
-      {
-        using file = await Deno.open(fresh, { write: true, createNew: true, mode: MODE });
-        const bytes = new TextEncoder().encode(`${JSON.stringify(all, null, 2)}\n`);
-        for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await file.write(rest));
-        await file.sync();
-      }
-      await Deno.rename(fresh, path);
-    } catch (error) {
-      await Deno.remove(fresh).catch(() => {});
-      throw error;
-    }
+    await replacePrivateFile(path, `${JSON.stringify(all, null, 2)}\n`);
   }
 
   #cannot(action: string, error: unknown): CommandError {

@@ -1,3 +1,4 @@
+import { writeAll as writeFully } from "../../client/local_files.ts";
 import { AcmeError } from "../../acme/acme_error.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { failureReason } from "../../rules/system_error.ts";
@@ -59,9 +60,7 @@ export function print(text: string): void {
 /** Writes bytes to standard output as they are, with the errors of `print`. */
 export async function writeOut(bytes: Uint8Array): Promise<void> {
   try {
-    for (let rest = bytes; rest.byteLength > 0;) {
-      rest = rest.subarray(await Deno.stdout.write(rest));
-    }
+    await writeFully(Deno.stdout, bytes);
   } catch (error) {
     throw outputFailure(error);
   }

@@ -56,6 +56,11 @@ export class TransferProgress implements Disposable {
     this.bar.printAbove(() => printNotice(sentence));
   }
 
+  /** Prints a line on standard error as it is. */
+  printLine(line: string): void {
+    this.bar.printAbove(() => printError(line));
+  }
+
   /** Callbacks that show the progress and the remarks of a transfer. */
   get events(): Required<TransferEvents> {
     return {

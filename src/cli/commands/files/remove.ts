@@ -22,7 +22,7 @@ export async function removeFiles(call: ClientCall): Promise<void> {
     throw new UsageError("Deleting a folder or a whole drive needs --recursive");
   }
   const isAsked = !call.has("yes") && !call.has("dry-run");
-  if (isAsked) requireTerminal(`${call.usage} --yes`);
+  if (isAsked) requireTerminal(`${call.args.usage} --yes`);
   using transfer = await TransferCall.open(call);
   const run = new RemoveRun(transfer);
   for (const selection of selections) await run.find(selection, isRecursive);

@@ -13,7 +13,7 @@ import { findEach } from "./targets.ts";
 const ID_LENGTH = 26;
 
 export async function createLink(call: ServerCall): Promise<void> {
-  const { drive, name } = parseDrivePath(call.args.operands[0] ?? "", call.get("drive"));
+  const { drive, name } = parseDrivePath(call.operand(0), call.get("drive"));
   const target: NewLink = isFolder({ drive, name }) ? { prefix: name } : { name };
   const wanted = {
     ...target,
@@ -45,7 +45,7 @@ async function mayExist(drives: RemoteDrives, { drive, name }: DrivePath): Promi
 }
 
 export async function listLinks(call: ServerCall): Promise<void> {
-  const [drive] = call.args.operands;
+  const [drive] = call.operands;
   const links = await call.listIn(drive, (sharing, drive) => sharing.listLinks(drive));
   const rows = links.map(({ id, drive_name, name, prefix, expires, ...link }) => [
     id,
@@ -60,7 +60,7 @@ export async function listLinks(call: ServerCall): Promise<void> {
 }
 
 export async function revokeLinks(call: ServerCall): Promise<void> {
-  const ids = call.args.operands.map(idOf);
+  const ids = call.operands.map(idOf);
   const revoked = await call.withConnection(async (connection) => {
     const sharing = new RemoteSharing(connection);
     const drives = await call.drivesOf(connection, call.get("drive"));

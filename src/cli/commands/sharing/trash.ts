@@ -9,7 +9,7 @@ import type { ServerCall } from "../server_call.ts";
 const MAX_RESTORED = 1000;
 
 export async function listTrash(call: ServerCall): Promise<void> {
-  const [word] = call.args.operands;
+  const [word] = call.operands;
   const at = word?.indexOf(":") ?? -1;
   const drive = at === -1 ? word : word?.slice(0, at);
   const prefix = at === -1 ? "" : word?.slice(at + 1) ?? "";
@@ -27,7 +27,7 @@ export async function listTrash(call: ServerCall): Promise<void> {
 }
 
 export async function restoreTrash(call: ServerCall): Promise<void> {
-  const targets = call.args.operands;
+  const targets = call.operands;
   const named = targets.filter((target) => target.includes(":")).map((target) =>
     parseDrivePath(target, undefined)
   );
@@ -115,7 +115,7 @@ function advised(error: string): string {
 }
 
 export async function emptyTrash(call: ServerCall): Promise<void> {
-  const [drive] = call.args.operands;
+  const [drive] = call.operands;
   if (drive !== undefined) requireDriveName(drive);
   const deleted = await call.withConnection(async (connection) => {
     const sharing = new RemoteSharing(connection);

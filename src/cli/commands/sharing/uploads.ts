@@ -5,7 +5,7 @@ import type { ServerCall } from "../server_call.ts";
 import { findEach } from "./targets.ts";
 
 export async function listUploads(call: ServerCall): Promise<void> {
-  const [drive] = call.args.operands;
+  const [drive] = call.operands;
   const uploads = await call.listIn(drive, (sharing, drive) => sharing.listUploads(drive));
   const rows = uploads.map(({ upload_id, drive_name, name, created, expires }) => [
     upload_id,
@@ -27,7 +27,7 @@ export async function abortUploads(call: ServerCall): Promise<void> {
       }
       return count;
     };
-    const counts = await findEach(call.args.operands, "open upload", async (target) => {
+    const counts = await findEach(call.operands, "open upload", async (target) => {
       if (target.includes(":")) {
         const { drive, name } = parseDrivePath(target, undefined);
         return await abort(drive, (upload) => upload.name === name) || undefined;

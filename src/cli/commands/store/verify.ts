@@ -63,8 +63,8 @@ export async function verify(call: StoreCall): Promise<void> {
 
 /** Checks the age of the newest backup, if a folder is given. A problem is a warning. */
 async function checkBackups(call: StoreCall): Promise<BackupsFound | undefined> {
-  const folder = call.setting("backup-dir", { parse: (text) => text, expected: "a folder" });
-  const every = call.setting("every", BACKUP_INTERVAL) ?? DEFAULT_BACKUP_EVERY;
+  const folder = call.values.text("backup-dir");
+  const every = call.values.optional("every", BACKUP_INTERVAL) ?? DEFAULT_BACKUP_EVERY;
   if (folder === undefined) return undefined;
   const now = Date.now();
   const newest = await new BackupFolder(folder).newest(now).catch((error: unknown) => {
