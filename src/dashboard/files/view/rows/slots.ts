@@ -21,8 +21,8 @@ type Slot = readonly [index: number, slot: number | undefined];
 /**
  * Returns the slots of entries by their indexes, in order: changing an element costs less than making one.
  *
- * The element with the focus is not used for another entry, as the focus would stay in it, and the others do not make it
- * move in the document, as the browser would scroll to it.
+ * The element with the focus is not used for another entry, as the focus would stay in it. The others stay on their side
+ * of it: the browser would scroll to an element with the focus that moves in the document.
  */
 export function slotsOf(
   before: readonly Shown[],
@@ -34,36 +34,11 @@ export function slotsOf(
   const focused = before[from];
   const at = wanted.findIndex(({ name }) => name === focused?.name);
   if (at < 0) return inOrder(assign(before.filter((one) => one !== focused), wanted));
-  const names = new Set(wanted.map(({ name }) => name));
-  const [above, below] = balanced(
-    [before.slice(0, from), before.slice(from + 1)],
-    [at, wanted.length - at - 1],
-    ({ name }) => !names.has(name),
-  );
   return inOrder([
-    ...assign(above, wanted.slice(0, at)),
+    ...assign(before.slice(0, from), wanted.slice(0, at)),
     [wanted[at]!.index, focused?.slot],
-    ...assign(below, wanted.slice(at + 1)),
+    ...assign(before.slice(from + 1), wanted.slice(at + 1)),
   ]);
-}
-
-/**
- * Lets a side of the focused element that has too few elements have some of the other side. They come from its far end,
- * and are fewer than those that stay: so the element between them is not the one that is moved.
- */
-function balanced(
-  [above, below]: [above: Shown[], below: Shown[]],
-  [needAbove, needBelow]: [above: number, below: number],
-  isFree: (one: Shown) => boolean,
-): [above: Shown[], below: Shown[]] {
-  if (above.length < needAbove) {
-    const most = Math.min(needAbove - above.length, below.length - needBelow, below.length >> 1);
-    const lent = below.filter(isFree).toReversed().slice(0, Math.max(0, most)).toReversed();
-    return [[...lent, ...above], below.filter((one) => !lent.includes(one))];
-  }
-  const most = Math.min(needBelow - below.length, above.length - needAbove, above.length >> 1);
-  const lent = above.filter(isFree).slice(0, Math.max(0, most));
-  return [above.filter((one) => !lent.includes(one)), [...below, ...lent]];
 }
 
 /** Entries keep their elements; others get those that are not needed. */
