@@ -1,5 +1,5 @@
 import type { Signal } from "@preact/signals";
-import { createContext } from "preact";
+import { type Context, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Api } from "./api.ts";
 import type { Connection } from "./connection.ts";
@@ -20,11 +20,14 @@ export interface App {
   theme: Signal<Theme>;
 }
 
-export const AppContext = createContext<App | undefined>(undefined);
+export const [AppContext, useApp] = createShared<App>("AppContext");
 
-/** Returns the page's parts. To be called while a component renders. */
-export function useApp(): App {
-  const app = useContext(AppContext);
-  if (app === undefined) throw new Error("There is no AppContext around this component");
-  return app;
+/** Makes a context, and the hook that returns its value to the components within. */
+export function createShared<T>(name: string): [Context<T | undefined>, () => T] {
+  const context = createContext<T | undefined>(undefined);
+  return [context, () => {
+    const value = useContext(context);
+    if (value === undefined) throw new Error(`There is no ${name} around this component`);
+    return value;
+  }];
 }

@@ -39,13 +39,13 @@ export class Toasts {
     this.#show("success", text, action);
   }
 
-  info(text: string, action?: Toast["action"]): void {
-    this.#show("info", text, action);
+  info(text: string): void {
+    this.#show("info", text);
   }
 
   /** Shows what failed. */
-  error(error: unknown, action?: Toast["action"]): void {
-    this.#show("error", sentenceOf(error), action);
+  error(error: unknown): void {
+    this.#show("error", sentenceOf(error));
   }
 
   /** Runs the newest action that undoes something, if there is one. */
@@ -60,7 +60,7 @@ export class Toasts {
     this.#shown.value = this.#shown.value.filter((toast) => toast.id !== id);
   }
 
-  #show(kind: Toast["kind"], text: string, action: Toast["action"]): void {
+  #show(kind: Toast["kind"], text: string, action?: Toast["action"]): void {
     const id = this.#next++;
     const toast = action === undefined ? { id, kind, text } : { id, kind, text, action };
     this.#shown.value = [...this.#shown.value, toast].slice(-MAX_TOASTS);

@@ -3,9 +3,8 @@ import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import { Details } from "../preview/details.tsx";
 import { Lightbox } from "../preview/lightbox.tsx";
-import { useSharedTransfers } from "../transfers/context.tsx";
-import { DropZone, mayUpload } from "../transfers/drop_zone.tsx";
-import type { MenuAction } from "../ui/menu.tsx";
+import { useSharedTransfers } from "../transfers/transfers.ts";
+import { DropZone } from "../transfers/drop_zone.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { useClipboard } from "./actions/clipboard.ts";
 import { useShortcuts } from "./actions/shortcuts.tsx";
@@ -56,11 +55,7 @@ function OpenFolder({ room, place, query }: {
     <FolderContext.Provider value={folder}>
       <DropZone place={place}>
         <div class="files-view">
-          <Header
-            onSearch={(text) => search(folder, text)}
-            mayWrite={mayUpload(app.session, place)}
-            onNewFolder={newFolderOf(folder)}
-          />
+          <Header onSearch={(text) => search(folder, text)} />
           <div class="files-body">
             <Content label={`Files in ${title}`} open={open} />
             {hasDetails.value && (
@@ -133,10 +128,4 @@ function search(folder: FolderModel, text: string): void {
   folder.search(text);
   if (wasSearching) router.replace(hash);
   else router.go(hash);
-}
-
-function newFolderOf({ actions }: FolderModel): (() => unknown) | undefined {
-  return actions.menuFor([]).find((item): item is MenuAction =>
-    item !== "-" && /^new folder/i.test(item.label)
-  )?.run;
 }

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import type { Session } from "../core/session.ts";
-import { TransfersContext, useTransfers } from "../transfers/context.tsx";
+import { TransfersContext, useTransfers } from "../transfers/transfers.ts";
 import { TransferCard } from "../transfers/card.tsx";
 import { BottomBar } from "./bottom_bar.tsx";
 import { ConnectionBanner } from "./connection_banner.tsx";

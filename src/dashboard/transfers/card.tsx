@@ -5,7 +5,7 @@ import { type App, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { IconButton } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
-import { useSharedTransfers } from "./context.tsx";
+import { useSharedTransfers } from "./transfers.ts";
 import { figuresOf, headlineOf, type Totals, totalsOf } from "./totals.ts";
 import type { Transfers } from "./transfers.ts";
 import { UploadRows } from "./upload_rows.tsx";

@@ -1,7 +1,7 @@
 import type { UploadItem } from "./transfers.ts";
 
-/** Files and folders that the user chose, dropped or pasted. */
-export interface Chosen {
+/** Dropped files and folders. */
+export interface Dropped {
   items: UploadItem[];
   /** The paths of folders without content; they end with a slash. */
   folders: string[];
@@ -10,23 +10,31 @@ export interface Chosen {
 /** The name that browsers give to an image of the clipboard. */
 const PASTED_IMAGE = "image.png";
 
+/** Opens the system's dialog to choose files or a folder. Returns nothing if the user closes it. */
+export function chooseFiles({ isFolder = false, isMultiple = true }): Promise<UploadItem[]> {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = isMultiple;
+  input.webkitdirectory = isFolder;
+  return new Promise((resolve) => {
+    input.onchange = () => resolve(chosenFiles(input.files ?? []));
+    input.oncancel = () => resolve([]);
+    input.click();
+  });
+}
+
 /** Returns the files of a file input. Those of a chosen folder have a path. */
-export function chosenFiles(files: Iterable<File>): Chosen {
-  const items = Array.from(files, (file) => ({
-    file,
-    path: file.webkitRelativePath || file.name,
-  }));
-  return { items, folders: [] };
+export function chosenFiles(files: Iterable<File>): UploadItem[] {
+  return Array.from(files, (file) => ({ file, path: file.webkitRelativePath || file.name }));
 }
 
 /** Returns pasted files. An image without a name of its own gets one with the time. */
-export function pastedFiles(files: Iterable<File>, now = new Date()): Chosen {
+export function pastedFiles(files: Iterable<File>, now = new Date()): UploadItem[] {
   const time = now.toLocaleString("sv").replaceAll(":", ".");
-  const items = Array.from(files, (file) => ({
+  return Array.from(files, (file) => ({
     file,
     path: file.name === PASTED_IMAGE ? `Pasted image ${time}.png` : file.name,
   }));
-  return { items, folders: [] };
 }
 
 /** Returns what was dropped. To be called during the event: browsers clear the data afterwards. */
@@ -45,8 +53,8 @@ export function droppedEntries({ items }: DataTransfer): (FileSystemEntry | File
 export async function filesIn(
   entries: readonly (FileSystemEntry | File)[],
   onFound: (count: number) => void = () => {},
-): Promise<Chosen> {
-  const chosen: Chosen = { items: [], folders: [] };
+): Promise<Dropped> {
+  const chosen: Dropped = { items: [], folders: [] };
   const waiting = entries.toReversed();
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
     if (entry instanceof File) {

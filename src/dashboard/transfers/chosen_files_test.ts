@@ -52,7 +52,7 @@ Deno.test("An unreadable entry is an error", async () => {
 
 Deno.test("Files of a chosen folder have paths", () => {
   const inFolder = Object.assign(new File([], "b.txt"), { webkitRelativePath: "a/b.txt" });
-  assertEquals(chosenFiles([inFolder, new File([], "c.txt")]).items.map(({ path }) => path), [
+  assertEquals(chosenFiles([inFolder, new File([], "c.txt")]).map(({ path }) => path), [
     "a/b.txt",
     "c.txt",
   ]);
@@ -60,7 +60,7 @@ Deno.test("Files of a chosen folder have paths", () => {
 
 Deno.test("A pasted image gets a name with the time, other files keep theirs", () => {
   const files = [new File([], "image.png"), new File([], "plan.pdf")];
-  const { items } = pastedFiles(files, new Date(2026, 10, 22, 9, 5, 7));
+  const items = pastedFiles(files, new Date(2026, 10, 22, 9, 5, 7));
   assertEquals(items.map(({ path }) => path), [
     "Pasted image 2026-11-22 09.05.07.png",
     "plan.pdf",

@@ -8,9 +8,8 @@ import { labelOf, type Place } from "../files/entry.ts";
 import { Button } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { openMenu } from "../ui/menu.tsx";
-import { type Chosen, droppedEntries, filesIn, pastedFiles } from "./chosen_files.ts";
-import { useSharedTransfers } from "./context.tsx";
-import { chooseFiles } from "./file_chooser.ts";
+import { chooseFiles, droppedEntries, filesIn, pastedFiles } from "./chosen_files.ts";
+import { useSharedTransfers } from "./transfers.ts";
 import type { Transfers } from "./transfers.ts";
 
 /** Uploads files and folders that are dropped or pasted anywhere while its content is shown. */
@@ -46,7 +45,7 @@ export function UploadButton({ place }: { place: Place }) {
   const transfers = useSharedTransfers();
   if (!mayUpload(app.session, place)) return null;
   const choose = async (isFolder: boolean) => {
-    const { items } = await chooseFiles({ isFolder });
+    const items = await chooseFiles({ isFolder });
     if (items.length > 0) await transfers.upload(place, items);
   };
   // Phones have no dialog for folders.
@@ -120,7 +119,7 @@ function acceptDrops(
     const files = event.clipboardData?.files ?? [];
     if (files.length === 0 || hasDialog() || isField(event.target)) return;
     event.preventDefault();
-    void transfers.upload(place, pastedFiles(files).items);
+    void transfers.upload(place, pastedFiles(files));
   });
 }
 
@@ -131,16 +130,15 @@ export async function uploadDropped(
   data: DataTransfer,
 ): Promise<void> {
   const entries = droppedEntries(data);
-  let chosen: Chosen | undefined;
-  await transfers.during("Reading the files…", async (show) => {
+  const dropped = await transfers.during("Reading the files…", (show) => {
     const onFound = (count: number) => {
       if (count % 100 === 0) show(`Reading the files… ${formatNumber(count)}`);
     };
-    chosen = await filesIn(entries, onFound).catch(() => {
+    return filesIn(entries, onFound).catch(() => {
       throw new Error("The dropped files cannot be read: choose them with “Upload”");
     });
   });
-  if (chosen !== undefined) await transfers.upload(place, chosen.items, chosen.folders);
+  if (dropped !== undefined) await transfers.upload(place, dropped.items, dropped.folders);
 }
 
 /** Whether files of the disk are dragged. */

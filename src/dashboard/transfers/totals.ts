@@ -27,7 +27,7 @@ export function totalsOf(tasks: readonly UploadTask[]): Totals {
   for (const task of tasks) {
     count[task.state]++;
     if (task.state === "failed" || task.state === "interrupted") continue;
-    bytes += task.size;
+    bytes += task.record.size;
     sent += task.sent;
     if (task.state === "running") speed += task.speedometer.speed ?? 0;
   }
@@ -64,7 +64,7 @@ export function figuresOf({ count, bytes, sent, speed }: Totals): string {
 
 /** Returns the line below a name: how far an upload is, or why it does not go on. */
 export function detailsOf(
-  { state, size, sent, message, speedometer, uploadId }: UploadTask,
+  { state, sent, message, speedometer, record: { size, uploadId } }: UploadTask,
 ): string {
   switch (state) {
     case "waiting":

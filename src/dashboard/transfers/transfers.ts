@@ -1,19 +1,15 @@
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import { ApiError } from "../core/api_error.ts";
-import type { App } from "../core/context.ts";
+import { Limiter, REQUESTS_AT_ONCE } from "../core/concurrency.ts";
+import { type App, createShared, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { DriveFiles } from "../files/actions/drive_files.ts";
 import { folderOf, type Place } from "../files/entry.ts";
 import { prepare } from "./preparation.ts";
 import { keyOf, UploadRecords } from "./upload/records.ts";
-import { Limiter } from "./upload/schedule.ts";
 import { ServerCalls } from "./upload/server_calls.ts";
-import {
-  REQUESTS_AT_ONCE,
-  type UploadSource,
-  UploadTask,
-  type UploadTools,
-} from "./upload/upload_task.ts";
+import { type UploadSource, UploadTask, type UploadTools } from "./upload/upload_task.ts";
 
 /** A file to send, with its path below the folder that it is sent to. */
 export interface UploadItem {
@@ -46,8 +42,6 @@ export class Transfers {
   readonly #tools: UploadTools;
   readonly #leaving = new AbortController();
   #tasks: UploadTask[] = [];
-  /** The index of the first upload that may be waiting. */
-  #next = 0;
   #running = 0;
   #places = new Map<string, Place>();
   #announced = 0;
@@ -58,8 +52,8 @@ export class Transfers {
     this.server = new ServerCalls(app);
     this.#tools = {
       server: this.server,
-      records: new UploadRecords(storage()),
-      requests: new Limiter(REQUESTS_AT_ONCE),
+      records: new UploadRecords(localStorage),
+      requests: new Limiter(),
       tab: Math.random().toString(36).slice(2),
       wait: (...wait) => this.#wait(...wait),
       onChange: () => this.#changed(),
@@ -116,16 +110,17 @@ export class Transfers {
   }
 
   /** Shows a step until an action ends, and what the action throws. */
-  async during(
+  async during<T>(
     step: string,
-    action: (show: (step: string) => void) => Promise<void>,
-  ): Promise<void> {
+    action: (show: (step: string) => void) => Promise<T>,
+  ): Promise<T | undefined> {
     const show = (step: string) => void (this.#step.value = step);
     show(step);
     try {
-      await action(show);
+      return await action(show);
     } catch (error) {
       this.app.toasts.error(error);
+      return undefined;
     } finally {
       show("");
     }
@@ -138,31 +133,28 @@ export class Transfers {
   /** Lets paused and failed uploads run again. */
   resume(tasks: readonly UploadTask[] = this.#tasks): void {
     for (const task of tasks) task.resume();
-    this.#next = 0;
     this.#pump();
   }
 
-  /** Continues an upload of an earlier page. Returns what is wrong with the file, if it is another one. */
-  resumeWith(task: UploadTask, file: File): string | undefined {
-    if (!task.isOf(file)) return `“${file.name}” is another file, or it was changed since`;
+  /** Continues an upload of an earlier page. @throws {Error} If the file is another one. */
+  resumeWith(task: UploadTask, file: File): void {
+    if (!task.isOf(file)) {
+      throw new Error(`“${file.name}” is another file, or it was changed since`);
+    }
     task.resume(file);
-    this.#next = 0;
     this.#pump();
-    return undefined;
   }
 
   /** Ends uploads, also on the server, and takes them off the list. */
   cancel(tasks: readonly UploadTask[]): void {
     for (const task of tasks) task.cancel();
     this.#tasks = this.#tasks.filter(({ state }) => state !== "canceled");
-    this.#next = 0;
     this.#changed();
   }
 
   /** Takes uploads that are done off the list. */
   clearDone(): void {
     this.#tasks = this.#tasks.filter(({ state }) => state !== "done");
-    this.#next = 0;
     this.#changed();
   }
 
@@ -172,7 +164,7 @@ export class Transfers {
    */
   #add(sources: readonly UploadSource[]): void {
     if (!this.#tasks.some(({ isActive }) => isActive)) this.clearDone();
-    const known = new Map(this.#tasks.map((task) => [keyOf(task.target), task]));
+    const known = new Map(this.#tasks.map((task) => [keyOf(task.record), task]));
     const replaced = new Set<UploadTask>();
     for (const source of sources) {
       const key = keyOf(source.target);
@@ -188,15 +180,13 @@ export class Transfers {
     }
     for (const task of replaced) task.cancel();
     this.#tasks = this.#tasks.filter((task) => !replaced.has(task));
-    this.#next = 0;
     this.#pump();
     this.#changed();
   }
 
   #pump(): void {
     while (this.#running < REQUESTS_AT_ONCE) {
-      while (this.#tasks[this.#next] && this.#tasks[this.#next]?.state !== "waiting") this.#next++;
-      const task = this.#tasks[this.#next];
+      const task = this.#tasks.find(({ state }) => state === "waiting");
       if (task === undefined) return;
       this.#running++;
       void task.run().then(() => this.#ended(task));
@@ -205,12 +195,12 @@ export class Transfers {
 
   #ended(task: UploadTask): void {
     this.#running--;
-    const { project, drive, name } = task.target;
+    const { project, drive, name } = task.record;
     if (task.state === "done") this.#store({ project, drive, path: folderOf({ name }) });
     // Where one file does not fit, or may not go, the others would be sent in vain.
     if (task.state === "failed" && [403, 507].includes(task.status)) {
-      const others = this.#tasks.filter(({ state, target }) =>
-        state === "waiting" && target.project === project && target.drive === drive
+      const others = this.#tasks.filter(({ state, record }) =>
+        state === "waiting" && record.project === project && record.drive === drive
       );
       for (const other of others) other.fail(new Error("Not sent, for the same reason"));
     }
@@ -284,7 +274,6 @@ export class Transfers {
     );
     if (mine.length === 0) return;
     this.#tasks.unshift(...mine.map((record) => UploadTask.ofRecord(record, this.#tools)));
-    this.#next = 0;
     this.#changed();
   }
 
@@ -306,13 +295,15 @@ function refuseFiles(event: DragEvent): void {
   dataTransfer.dropEffect = "none";
 }
 
-/** The browser's storage, unless it is disabled. */
-function storage(): Storage | undefined {
-  let found: Storage | undefined;
-  try {
-    found = localStorage;
-  } catch {
-    // Nothing is remembered then.
-  }
-  return found;
+export const [TransfersContext, useSharedTransfers] = createShared<Transfers>("TransfersContext");
+
+/** Makes the transfers of a session, for the shell. */
+export function useTransfers(): Transfers {
+  const app = useApp();
+  const transfers = useMemo(() => new Transfers(app), []);
+  useEffect(() => {
+    transfers.open();
+    return () => transfers.close();
+  }, []);
+  return transfers;
 }

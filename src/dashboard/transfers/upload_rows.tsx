@@ -10,16 +10,15 @@ import {
   X,
 } from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import { folderOf, labelOf } from "../files/entry.ts";
 import { formatNumber } from "../core/format.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { chooseFiles } from "./file_chooser.ts";
-import { useSharedTransfers } from "./context.tsx";
+import { chooseFiles } from "./chosen_files.ts";
 import { keyOf } from "./upload/records.ts";
 import { detailsOf } from "./totals.ts";
+import { useSharedTransfers } from "./transfers.ts";
 import type { UploadState, UploadTask } from "./upload/upload_task.ts";
 
 /** What needs the user stands first, then what runs. */
@@ -67,7 +66,7 @@ export function UploadRows({ max }: { max: number }) {
         onFocusOut={(event) => event.relatedTarget !== null && (focused.current = null)}
         onPointerDown={() => focused.current = null}
       >
-        {shown.map((task) => <Row key={keyOf(task.target)} task={task} />)}
+        {shown.map((task) => <Row key={keyOf(task.record)} task={task} />)}
       </ul>
       {tasks.length > shown.length && (
         <p class="upload-more">and {formatNumber(tasks.length - shown.length)} more</p>
@@ -77,8 +76,7 @@ export function UploadRows({ max }: { max: number }) {
 }
 
 function Row({ task }: { task: UploadTask }) {
-  const { project, drive, name } = task.target;
-  const { state, size, sent } = task;
+  const { record: { project, drive, name, size }, state, sent } = task;
   const label = labelOf({ name });
   const isOpen = state === "running" || state === "paused" || state === "waiting";
   return (
@@ -107,14 +105,12 @@ function Row({ task }: { task: UploadTask }) {
 }
 
 function Actions({ task, label }: { task: UploadTask; label: string }) {
-  const { toasts } = useApp();
   const transfers = useSharedTransfers();
   const { state } = task;
   if (state === "done") return null;
   const choose = async () => {
-    const [item] = (await chooseFiles({ isFolder: false, isMultiple: false })).items;
-    const problem = item === undefined ? undefined : transfers.resumeWith(task, item.file);
-    if (problem !== undefined) toasts.error(problem);
+    const [item] = await chooseFiles({ isMultiple: false });
+    if (item !== undefined) transfers.resumeWith(task, item.file);
   };
   const actions: Partial<Record<UploadState, [IconNode, string, () => unknown]>> = {
     waiting: [Pause, "Pause", () => transfers.pause([task])],

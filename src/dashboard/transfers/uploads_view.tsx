@@ -9,9 +9,9 @@ import { Page, Section } from "../ui/page.tsx";
 import { RemoveButton } from "../ui/remove_button.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { UploadActions, UploadSummary } from "./card.tsx";
-import { useSharedTransfers } from "./context.tsx";
 import { openUploads, type ServerUpload } from "./server_uploads.ts";
 import { totalsOf } from "./totals.ts";
+import { useSharedTransfers } from "./transfers.ts";
 import { UploadRows } from "./upload_rows.tsx";
 
 /** Rows of the list. */
@@ -40,7 +40,7 @@ export function Uploads({ project }: { project: string }) {
     const timer = setInterval(() => document.hidden || reload(), REFRESH);
     return () => clearInterval(timer);
   }, []);
-  const own = new Set(transfers.tasks.map(({ uploadId }) => uploadId));
+  const own = new Set(transfers.tasks.map(({ record }) => record.uploadId));
   const others = { ...open, data: open.data?.filter(({ id }) => !own.has(id)) };
   const hasTasks = transfers.tasks.length > 0;
   return (

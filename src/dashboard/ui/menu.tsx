@@ -13,7 +13,6 @@ export interface MenuAction {
   /** The key that does the same, such as "F2". */
   shortcut?: string;
   isDanger?: boolean;
-  isDisabled?: boolean;
   /** For entries of which one is chosen. */
   isChecked?: boolean;
   run: () => unknown;
@@ -35,8 +34,16 @@ export async function openMenu(
   const chosen = await overlays.show<MenuAction>((close) => (
     <Menu {...{ place, items, label }} onClose={close} />
   ));
+  if (chosen !== undefined) await runAction({ toasts }, chosen);
+}
+
+/** Runs what an entry does, and shows what it throws. */
+export async function runAction(
+  { toasts }: Pick<App, "toasts">,
+  { run }: MenuAction,
+): Promise<void> {
   try {
-    await chosen?.run();
+    await run();
   } catch (error) {
     toasts.error(error);
   }
@@ -98,17 +105,16 @@ function Menu({ place, items, label, onClose }: {
 }
 
 function Entry({ item, onChoose }: { item: MenuAction; onChoose: () => void }) {
-  const { label, icon, shortcut, isDanger, isDisabled, isChecked } = item;
+  const { label, icon, shortcut, isDanger, isChecked } = item;
   return (
     <button
       type="button"
       role={isChecked === undefined ? "menuitem" : "menuitemradio"}
       aria-checked={isChecked}
-      aria-disabled={isDisabled || undefined}
       aria-keyshortcuts={shortcut}
       class={isDanger ? "menu-entry danger" : "menu-entry"}
       tabIndex={-1}
-      onClick={() => isDisabled || onChoose()}
+      onClick={onChoose}
     >
       {icon === undefined ? <span class="icon" /> : <Icon of={icon} />}
       <span class="menu-label">{label}</span>

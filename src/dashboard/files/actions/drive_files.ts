@@ -5,8 +5,6 @@ import { numbered } from "./naming.ts";
 
 /** The most items of one call ("1 to 1000"). */
 const MAX_ITEMS = 1000;
-/** Lookups at the same time. */
-const LOOKUPS = 6;
 /** A call takes less than this, in milliseconds. */
 const MAX_CALL = 60_000;
 
@@ -35,13 +33,6 @@ export interface Target {
   path: string;
 }
 
-/** What a bulk operation runs with. */
-export interface Run {
-  signal?: AbortSignal;
-  /** Called with the number of files that are done. */
-  onProgress?: (done: number) => void;
-}
-
 /** Everything below the selected entries. */
 export interface Contents {
   files: string[];
@@ -62,14 +53,14 @@ export class DriveFiles {
   }
 
   /** Lists all files and folders below entries. @throws {ApiError} */
-  async contentsOf(entries: readonly Entry[], { signal }: Run = {}): Promise<Contents> {
+  async contentsOf(entries: readonly Entry[]): Promise<Contents> {
     const files: string[] = [];
     const folders: string[] = [];
     for (const { kind, name } of entries) {
       if (kind === "file") files.push(name);
       else {
-        files.push(...await this.#names({ prefix: name }, signal));
-        folders.push(...await this.foldersBelow(name, signal));
+        files.push(...await this.#names({ prefix: name }));
+        folders.push(...await this.foldersBelow(name));
       }
     }
     return { files, folders };
@@ -78,42 +69,34 @@ export class DriveFiles {
   /** Moves or copies files. A target that exists is a failure, unless `overwrite` is set. @throws {ApiError} */
   async transfer(
     items: readonly Renaming[],
-    { isCopy, to, overwrite = false, signal, onProgress }: Run & {
-      isCopy: boolean;
-      to?: string;
-      overwrite?: boolean;
-    },
+    { isCopy, to, overwrite = false }: { isCopy: boolean; to: string; overwrite?: boolean },
   ): Promise<Change> {
     const outcome: Change = { done: [], failed: [], since: Infinity };
     const path = `/v1/{project_id}/{drive_name}/files/${isCopy ? "copy" : "move"}` as const;
-    const otherDrive = to === undefined || to === this.drive ? {} : { to_drive: to };
+    const otherDrive = to === this.drive ? {} : { to_drive: to };
     for (const batch of batchesOf(items)) {
       const body = { items: batch, overwrite, ...otherDrive };
-      const options = { params: { path: this.#path }, body, ...withSignal(signal) };
-      const call = this.api.POST(path, options);
+      const call = this.api.POST(path, { params: { path: this.#path }, body });
       const { done, failed } = await dataOf(call) as Outcome;
       outcome.since = Math.min(outcome.since, startOf((await call).response));
       outcome.done.push(...done);
       outcome.failed.push(...failed);
-      onProgress?.(outcome.done.length + outcome.failed.length);
     }
     return outcome;
   }
 
   /** Deletes files. @throws {ApiError} */
-  async remove(names: readonly string[], { signal, onProgress }: Run = {}): Promise<Change> {
+  async remove(names: readonly string[]): Promise<Change> {
     const outcome: Change = { done: [], failed: [], since: Infinity };
     for (const batch of batchesOf(names)) {
       const call = this.api.DELETE("/v1/{project_id}/{drive_name}/files", {
         params: { path: this.#path },
         body: { names: batch },
-        ...withSignal(signal),
       });
       const { deleted, failed } = await dataOf(call);
       outcome.since = Math.min(outcome.since, startOf((await call).response));
       outcome.done.push(...deleted);
       outcome.failed.push(...failuresOf(failed));
-      onProgress?.(outcome.done.length + outcome.failed.length);
     }
     return outcome;
   }
@@ -125,11 +108,10 @@ export class DriveFiles {
   }
 
   /** Folders below a name that exist by themselves, and that one, if it does. @throws {ApiError} */
-  async foldersBelow(prefix: string, signal?: AbortSignal): Promise<string[]> {
+  async foldersBelow(prefix: string): Promise<string[]> {
     const pages = pagesOf((from) =>
       this.api.GET("/v1/{project_id}/{drive_name}/folders", {
         params: { path: this.#path, query: { prefix, limit: MAX_ITEMS, ...from } },
-        ...withSignal(signal),
       })
     );
     return (await Array.fromAsync(pages)).flatMap(({ folders }) => folders);
@@ -177,7 +159,7 @@ export class DriveFiles {
   }
 
   /** The folders directly in a folder, in natural order. @throws {ApiError} */
-  async foldersIn(path: string, signal?: AbortSignal): Promise<string[]> {
+  async foldersIn(path: string, signal: AbortSignal): Promise<string[]> {
     const names = await this.#names({ prefix: path, recursive: false }, signal);
     return names.filter((name) => name.endsWith("/"))
       .map((name): Entry => ({ kind: "folder", name }))
@@ -248,38 +230,22 @@ export class DriveFiles {
 
   async #names(
     query: { prefix: string; recursive?: boolean },
-    signal?: AbortSignal,
+    signal: AbortSignal | null = null,
   ): Promise<string[]> {
     const pages = pagesOf((from) =>
       this.api.GET("/v1/{project_id}/{drive_name}/files", {
         params: { path: this.#path, query: { ...query, limit: MAX_ITEMS, ...from } },
-        ...withSignal(signal),
+        signal,
       })
     );
     return (await Array.fromAsync(pages)).flatMap(({ names }) => names);
   }
 }
 
-/** Looks up a few things at a time. */
-export async function inParallel<T, R>(
-  items: readonly T[],
-  lookUp: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < items.length; start += LOOKUPS) {
-    results.push(...await Promise.all(items.slice(start, start + LOOKUPS).map(lookUp)));
-  }
-  return results;
-}
-
 /** A time before the server began to answer, by its own clock. */
 function startOf({ headers }: Response): number {
   const time = Date.parse(headers.get("Date") ?? "");
   return (Number.isNaN(time) ? Date.now() : time) - MAX_CALL;
-}
-
-function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }
 
 /** The server names failures in a list, or with their reasons. */

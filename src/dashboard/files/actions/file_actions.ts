@@ -1,14 +1,16 @@
 import { Copy, Download, FolderInput, FolderPlus, Link, Pencil, Share2, Trash2 } from "lucide";
 import { type Signal, signal } from "@preact/signals";
+import { dataOf } from "../../core/api.ts";
+import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import type { MenuItem } from "../../ui/menu.tsx";
 import { copyText } from "../../ui/copy.tsx";
+import { confirm } from "../../ui/dialog.tsx";
 import { showShareDialog } from "../../links/share_dialog.tsx";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
-import { DriveFiles, inParallel, type Renaming, type Target } from "./drive_files.ts";
-import { confirmRemoval, type Removal } from "./removal.tsx";
+import { DriveFiles, type Renaming, type Target } from "./drive_files.ts";
 import { labelProblem, mayGoTo, nameIn } from "./naming.ts";
 import { chooseTarget } from "./target_dialog.tsx";
 import { ticketsOf } from "./tickets.ts";
@@ -139,8 +141,8 @@ export class FileActions {
 
   /** Deletes entries: into the trash with a way back, or for good after a question. */
   async remove(entries: readonly Entry[]): Promise<void> {
-    const removal: Removal | undefined = await confirmRemoval(this.app, this.place, entries);
-    if (removal === undefined) return;
+    const hasTrash = await this.#mayBeRestored();
+    if (hasTrash !== true && !await this.#confirmRemoval(entries, hasTrash)) return;
     const { files, folders } = await this.#files.contentsOf(entries);
     const { done, failed, since } = await this.#files.remove(files);
     const isWhole = failed.length === 0;
@@ -153,7 +155,7 @@ export class FileActions {
       const text = `Cannot delete ${plural(failed.length, "file")}: ${failure.error}`;
       return this.app.toasts.error(text);
     }
-    if (!removal.hasTrash) return this.app.toasts.success(`Deleted ${describe(entries)}`);
+    if (hasTrash !== true) return this.app.toasts.success(`Deleted ${describe(entries)}`);
     this.app.toasts.success(`Moved ${describe(entries)} to trash`, {
       label: "Undo",
       run: () => void this.#undoRemoval(done, folders, since),
@@ -220,6 +222,28 @@ export class FileActions {
 
   #relocation(isCopy: boolean): Relocation {
     return new Relocation(this.app, this.place, { isCopy, onChange: this.onChange });
+  }
+
+  /** Whether what is deleted can be restored; `undefined` if the session may not know. */
+  async #mayBeRestored(): Promise<boolean | undefined> {
+    const { api, session } = this.app;
+    if (!session.may("admin")) return undefined;
+    const params = { path: { project_id: this.place.project } };
+    const { trash_days } = await dataOf(api.GET("/admin/v1/projects/{project_id}", { params }));
+    return trash_days > 0;
+  }
+
+  /** Asks before files are deleted for good. */
+  async #confirmRemoval(entries: readonly Entry[], hasTrash: false | undefined): Promise<boolean> {
+    const warning = hasTrash === undefined
+      ? "If the trash of the project is off, this cannot be undone."
+      : "The trash is off, so this cannot be undone.";
+    const hasFolder = entries.some(({ kind }) => kind === "folder");
+    return await confirm(this.app, {
+      title: `Delete ${describe(entries)}?`,
+      text: hasFolder ? `Folders are deleted with all files in them. ${warning}` : warning,
+      action: "Delete",
+    });
   }
 
   async #undoRemoval(

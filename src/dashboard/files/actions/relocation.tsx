@@ -1,9 +1,10 @@
+import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { askAboutConflicts } from "./conflict_dialog.tsx";
-import { DriveFiles, inParallel, type Outcome, type Renaming } from "./drive_files.ts";
+import { DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
 import type { FolderChange } from "./file_actions.ts";
 import { renamingsOf } from "./naming.ts";
 

@@ -53,7 +53,7 @@ Deno.test("A list is sorted by any column, folders first", () => {
   assertEquals(names({ column: "type", isDescending: false }), "a/ z/ b.jpg d.pdf c.txt");
 });
 
-Deno.test("A page at the end of a long list costs no comparison with the whole list", () => {
+Deno.test("A few entries are merged quickly into a long list", () => {
   const list = merge(
     [],
     Array.from({ length: 100_000 }, (_, index) => entryOf(`f-${1e6 + index}`)),

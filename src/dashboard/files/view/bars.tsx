@@ -25,8 +25,7 @@ export function SelectionBar() {
     ...(own.length > 0 ? ["-" as const] : []),
     selectAllItem(folder),
   ];
-  const first = own.filter((item): item is MenuAction => item !== "-" && !item.isDisabled)
-    .slice(0, BUTTONS);
+  const first = own.filter((item): item is MenuAction => item !== "-").slice(0, BUTTONS);
   return (
     <div class="selection-bar line" role="toolbar" aria-label="Selected files">
       <IconButton

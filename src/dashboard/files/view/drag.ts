@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Transfers } from "../../transfers/transfers.ts";
-import { useSharedTransfers } from "../../transfers/context.tsx";
+import { useSharedTransfers } from "../../transfers/transfers.ts";
 import { mayUpload, uploadDropped } from "../../transfers/drop_zone.tsx";
 import { ENTRIES_TYPE, type EntryList } from "../actions/clipboard.ts";
 import type { FileActions } from "../actions/file_actions.ts";

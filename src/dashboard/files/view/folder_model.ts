@@ -1,6 +1,5 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
-import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { createShared } from "../../core/context.ts";
 import { links } from "../../core/links.ts";
 import type { DriveLinks } from "../../links/drive_links.ts";
 import { linksOf } from "../../links/shared_links.ts";
@@ -223,11 +222,4 @@ function orderOf(rows: readonly Entry[]): Order {
   };
 }
 
-export const FolderContext = createContext<FolderModel | undefined>(undefined);
-
-/** Returns the open folder. To be called while a component renders. */
-export function useFolder(): FolderModel {
-  const folder = useContext(FolderContext);
-  if (folder === undefined) throw new Error("There is no FolderContext around this component");
-  return folder;
-}
+export const [FolderContext, useFolder] = createShared<FolderModel>("FolderContext");

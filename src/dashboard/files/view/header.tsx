@@ -26,18 +26,15 @@ import { type FolderModel, useFolder } from "./folder_model.ts";
 import { useMedia } from "./geometry.ts";
 
 /** What is above the list: where it is, how to find something, and what can be done. */
-export function Header({ onSearch, mayWrite, onNewFolder }: {
-  onSearch: (text: string) => void;
-  mayWrite: boolean;
-  onNewFolder: (() => unknown) | undefined;
-}) {
+export function Header({ onSearch }: { onSearch: (text: string) => void }) {
   const folder = useFolder();
+  const { actions, room: { app: { session } } } = folder;
   const isNarrow = useMedia("(width < 768px)");
   const isSmall = useMedia("(width < 1024px)");
   const [isOpen, setOpen] = useState(folder.isSearching);
   const isSelecting = folder.selection.value.names.size > 0;
-  const upload = mayWrite ? <UploadButton place={folder.place} /> : null;
-  const more = <MoreButton onNewFolder={onNewFolder} />;
+  const upload = <UploadButton place={folder.place} />;
+  const more = <MoreButton />;
   const field = (
     <SearchField
       onSearch={onSearch}
@@ -64,9 +61,9 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
         {isNarrow ? (isSelecting ? null : upload) : (
           <div class="files-tools line">
             {isSmall ? more : <ViewButtons />}
-            {isSmall || onNewFolder === undefined || isSelecting
+            {isSmall || isSelecting || !session.may("write")
               ? null
-              : <Button icon={FolderPlus} onClick={onNewFolder}>New folder</Button>}
+              : <Button icon={FolderPlus} onClick={() => actions.newFolder()}>New folder</Button>}
             {isSelecting ? null : upload}
           </div>
         )}
@@ -219,14 +216,14 @@ function sortItems({ room: { preferences: { sort } } }: FolderModel): MenuItem[]
 }
 
 /** The menu of small screens, with the entries that do not fit into the header. */
-function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined }) {
+function MoreButton() {
   const folder = useFolder();
+  const own = folder.actions.menuFor([]);
   const { room: { preferences: { layout, hasDetails } } } = folder;
   const isGrid = layout.value === "grid";
   const items: MenuItem[] = [
-    ...(onNewFolder === undefined
-      ? []
-      : [{ label: "New folder", icon: FolderPlus, run: onNewFolder }, "-" as const]),
+    ...own,
+    ...(own.length > 0 ? ["-" as const] : []),
     {
       label: isGrid ? "Show as list" : "Show as grid",
       icon: isGrid ? List : LayoutGrid,

@@ -1,6 +1,6 @@
-import type { MenuAction } from "../../ui/menu.tsx";
+import { type MenuAction, runAction } from "../../ui/menu.tsx";
 import { type Entry, labelOf } from "../entry.ts";
-import { clear, extend, moveTo, selectAll, selectOnly, toggle } from "../listing/selection.ts";
+import { clear, extend, moveTo, selectOnly, toggle } from "../listing/selection.ts";
 import type { FolderModel } from "./folder_model.ts";
 import type { Geometry } from "./geometry.ts";
 import { isAdding } from "./pointer.ts";
@@ -95,10 +95,6 @@ function act(folder: FolderModel, event: KeyboardEvent, { open, openMenu }: KeyA
       }
       openMenu();
       return true;
-    case "a":
-      if (!isAdding(event)) return false;
-      selection.value = selectAll(selection.value, order.value);
-      return true;
     default:
       return false;
   }
@@ -107,28 +103,15 @@ function act(folder: FolderModel, event: KeyboardEvent, { open, openMenu }: KeyA
 /** Runs the entry of the context menu that has the key as its shortcut. */
 function runShortcut(folder: FolderModel, event: KeyboardEvent): boolean {
   const selected = folder.selected.peek();
-  if (selected.length === 0) return false;
-  const keys = [isAdding(event) ? "Ctrl+" : "", event.shiftKey ? "Shift+" : "", keyOf(event)].join(
-    "",
-  );
+  if (selected.length === 0 || isAdding(event) || event.shiftKey) return false;
+  // Macs have no key for deleting forward on small keyboards.
+  const key = event.key === "Backspace" ? "Delete" : event.key;
   const item = folder.actions.menuFor(selected).find((item): item is MenuAction =>
-    item !== "-" && item.shortcut?.toLowerCase() === keys.toLowerCase() && !item.isDisabled
+    item !== "-" && item.shortcut === key
   );
   if (item === undefined) return false;
-  const run = async () => {
-    try {
-      await item.run();
-    } catch (error) {
-      folder.room.app.toasts.error(error);
-    }
-  };
-  void run();
+  void runAction(folder.room.app, item);
   return true;
-}
-
-/** Macs have no key for deleting forward on small keyboards. */
-function keyOf({ key }: KeyboardEvent): string {
-  return key === "Backspace" ? "Delete" : key;
 }
 
 /** Whether a space belongs to a name that is being typed: otherwise it has a meaning of its own. */

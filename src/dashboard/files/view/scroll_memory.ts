@@ -64,15 +64,15 @@ export function useScrollMemory(
     const dispose = selection.subscribe(keepSoon);
     // Who scrolls does not want to be moved any more.
     const giveUp = () => void (pending.current = undefined);
-    element.addEventListener("scroll", keepSoon, { passive: true });
-    element.addEventListener("wheel", giveUp, { passive: true });
-    element.addEventListener("pointerdown", giveUp);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    element.addEventListener("scroll", keepSoon, { passive: true, signal });
+    element.addEventListener("wheel", giveUp, { passive: true, signal });
+    element.addEventListener("pointerdown", giveUp, { signal });
     return () => {
       clearTimeout(timer);
       dispose();
-      element.removeEventListener("scroll", keepSoon);
-      element.removeEventListener("wheel", giveUp);
-      element.removeEventListener("pointerdown", giveUp);
+      leaving.abort();
     };
   }, []);
 }

@@ -9,10 +9,8 @@ export interface UploadRecord extends UploadTarget {
   mayReplace: boolean;
   /** The tab that sends it. */
   tab: string;
-  /** The upload in parts on the server; absent if nothing has been sent. */
-  uploadId?: string;
-  /** Bytes. */
-  partSize?: number;
+  /** The upload in parts on the server, once there is one. */
+  uploadId?: string | undefined;
 }
 
 const KEY = "kvdrive.uploads";
@@ -20,23 +18,14 @@ const KEY = "kvdrive.uploads";
 /** Uploads that are remembered; the oldest are dropped. */
 export const MAX_RECORDS = 500;
 
-const FIELDS = {
-  project: "string",
-  drive: "string",
-  name: "string",
-  size: "number",
-  lastModified: "number",
-  tab: "string",
-};
-
-/** The unfinished uploads, in the browser's storage. If that is full or disabled, nothing is remembered. */
+/** The unfinished uploads, in the browser's storage. If that is full, nothing is remembered. */
 export class UploadRecords {
-  constructor(private readonly storage: Pick<Storage, "getItem" | "setItem"> | undefined) {}
+  constructor(private readonly storage: Pick<Storage, "getItem" | "setItem">) {}
 
   /** The oldest first. */
   all(): UploadRecord[] {
     try {
-      const stored = JSON.parse(this.storage?.getItem(KEY) ?? "[]");
+      const stored = JSON.parse(this.storage.getItem(KEY) ?? "[]");
       return Array.isArray(stored) ? stored.filter(isRecord) : [];
     } catch {
       // What others wrote, or an unreadable storage, counts as empty.
@@ -59,7 +48,7 @@ export class UploadRecords {
 
   #write(records: readonly UploadRecord[]): void {
     try {
-      this.storage?.setItem(KEY, JSON.stringify(records));
+      this.storage.setItem(KEY, JSON.stringify(records));
     } catch {
       // The upload itself does not need the record.
     }
@@ -72,8 +61,7 @@ export function keyOf({ project, drive, name }: UploadTarget): string {
 }
 
 function isRecord(value: unknown): value is UploadRecord {
-  if (typeof value !== "object" || value === null) return false;
-  const fields = new Map<string, unknown>(Object.entries(value));
-  return Object.entries(FIELDS).every(([name, type]) => typeof fields.get(name) === type) &&
-    (!fields.has("uploadId") || Number(fields.get("partSize")) > 0);
+  const { project, drive, name, tab, size, lastModified } = Object(value);
+  return [project, drive, name, tab].every((text) => typeof text === "string") &&
+    [size, lastModified].every((number) => typeof number === "number");
 }

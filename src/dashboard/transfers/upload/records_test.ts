@@ -8,16 +8,15 @@ Deno.test("Records survive a reload, one for each name", () => {
   const storage = memoryStorage();
   new UploadRecords(storage).save([RECORD, { ...RECORD, name: "b" }]);
   const records = new UploadRecords(storage);
-  const upload = { ...RECORD, uploadId: "u1", partSize: 10 };
+  const upload = { ...RECORD, uploadId: "u1" };
   records.save([upload]);
   assertEquals(records.all(), [{ ...RECORD, name: "b" }, upload]);
   records.remove(RECORD);
   assertEquals(records.all().map(({ name }) => name), ["b"]);
 });
 
-Deno.test("What others wrote and an unavailable storage count as no record", () => {
-  const incomplete = JSON.stringify([{ ...RECORD, uploadId: "u1" }]);
-  for (const text of ["", "{}", "[1, null, {}]", "nonsense", '[{"project": 1}]', incomplete]) {
+Deno.test("What others wrote and an unreadable storage count as no record", () => {
+  for (const text of ["", "{}", "[1, null, {}]", "nonsense", '[{"project": 1}]']) {
     assertEquals(new UploadRecords({ getItem: () => text, setItem: () => {} }).all(), []);
   }
   const refuse = () => {
@@ -25,7 +24,6 @@ Deno.test("What others wrote and an unavailable storage count as no record", () 
   };
   new UploadRecords({ getItem: () => null, setItem: refuse }).save([RECORD]);
   assertEquals(new UploadRecords({ getItem: refuse, setItem: refuse }).all(), []);
-  assertEquals(new UploadRecords(undefined).all(), []);
 });
 
 Deno.test("The oldest records are dropped above the limit", () => {

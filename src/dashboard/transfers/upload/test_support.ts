@@ -1,7 +1,7 @@
 import { ApiError } from "../../core/api_error.ts";
+import { Limiter } from "../../core/concurrency.ts";
 import type { StoredPart } from "./parts.ts";
 import { UploadRecords } from "./records.ts";
-import { Limiter } from "./schedule.ts";
 import type { Sending } from "./server_calls.ts";
 import { type UploadCalls, UploadTask, type UploadTools } from "./upload_task.ts";
 
@@ -99,7 +99,7 @@ export function toolsOf(
   return {
     server,
     records,
-    requests: new Limiter(4),
+    requests: new Limiter(),
     tab: "t",
     wait: (milliseconds: number) => Promise.resolve(void waits.push(milliseconds)),
     onChange: () => {},

@@ -1,12 +1,16 @@
 import { ApiError, sentenceOf } from "../../core/api_error.ts";
-import { MAX_FILE, missingParts, PART_SIZE, planParts, SINGLE_REQUEST } from "./parts.ts";
+import { inParallel, type Limiter } from "../../core/concurrency.ts";
+import { MAX_FILE, missingParts, type PlannedPart, SINGLE_REQUEST } from "./parts.ts";
 import type { UploadRecord, UploadRecords } from "./records.ts";
-import { eachOf, type Limiter, waitAfter } from "./schedule.ts";
 import type { ServerCalls, UploadTarget } from "./server_calls.ts";
 import { Speedometer } from "./speedometer.ts";
 
-/** Requests with a body at once: browsers open six connections to a server, and lists need some of them. */
-export const REQUESTS_AT_ONCE = 4;
+/** The first and the longest wait before a request is sent again, in milliseconds. */
+const FIRST_WAIT = 1000;
+const LONGEST_WAIT = 30_000;
+
+/** Attempts at a request that the server fails to handle: the reason may be the request itself. */
+const FAILED_ATTEMPTS = 5;
 
 /** `interrupted`: by the end of an earlier page; it continues when the user chooses the file again. */
 export type UploadState =
@@ -18,10 +22,7 @@ export type UploadState =
   | "done"
   | "canceled";
 
-export type UploadCalls = Pick<
-  ServerCalls,
-  "put" | "start" | "parts" | "putPart" | "complete" | "abort" | "has"
->;
+export type UploadCalls = Pick<ServerCalls, keyof ServerCalls>;
 
 /** What the uploads of a page share. */
 export interface UploadTools {
@@ -33,7 +34,7 @@ export interface UploadTools {
   /** Waits after a failure, before the next attempt. @throws The signal's reason. */
   wait: (milliseconds: number, error: unknown, signal: AbortSignal) => Promise<void>;
   /** Called after every change of an upload. */
-  onChange: (task: UploadTask) => void;
+  onChange: () => void;
 }
 
 /** A file and where it goes. */
@@ -46,9 +47,8 @@ export interface UploadSource {
 
 /** The upload of one file: in one request, or in parts of which those that the server has are not sent again. */
 export class UploadTask {
-  readonly target: UploadTarget;
-  readonly size: number;
-  readonly lastModified: number;
+  /** What the browser remembers of it if it is not finished. */
+  readonly record: UploadRecord;
   state: UploadState = "waiting";
   /** Why it failed, or what it waits for. */
   message = "";
@@ -60,44 +60,25 @@ export class UploadTask {
   /** Whether the browser remembers it. */
   isRecorded = false;
   #file: File | undefined;
-  #mayReplace: boolean;
-  #uploadId: string | undefined;
-  #partSize = PART_SIZE;
   #controller = new AbortController();
 
-  private constructor(
-    { target, size, lastModified, mayReplace }: Omit<UploadRecord, "project" | "drive" | "name"> & {
-      target: UploadTarget;
-    },
-    private readonly tools: UploadTools,
-  ) {
-    this.target = target;
-    this.size = size;
-    this.lastModified = lastModified;
-    this.#mayReplace = mayReplace;
+  private constructor(record: Omit<UploadRecord, "tab">, private readonly tools: UploadTools) {
+    this.record = { ...record, tab: tools.tab };
   }
 
   static of({ file, target, mayReplace }: UploadSource, tools: UploadTools): UploadTask {
     const { size, lastModified } = file;
-    const task = new UploadTask({ target, size, lastModified, mayReplace, tab: tools.tab }, tools);
+    const task = new UploadTask({ ...target, size, lastModified, mayReplace }, tools);
     task.#file = file;
     return task;
   }
 
   /** An upload of an earlier page, which needs its file. */
   static ofRecord(record: UploadRecord, tools: UploadTools): UploadTask {
-    const { project, drive, name, uploadId, partSize = PART_SIZE } = record;
-    const task = new UploadTask({ ...record, target: { project, drive, name } }, tools);
+    const task = new UploadTask(record, tools);
     task.state = "interrupted";
-    task.#uploadId = uploadId;
-    task.#partSize = partSize;
     task.isRecorded = true;
     return task;
-  }
-
-  /** The server's id of the upload in parts, once there is one. */
-  get uploadId(): string | undefined {
-    return this.#uploadId;
   }
 
   /** Whether it waits for nothing but its turn, or runs. */
@@ -105,33 +86,25 @@ export class UploadTask {
     return this.state === "waiting" || this.state === "running";
   }
 
-  /** What is to be remembered of it. */
-  get record(): UploadRecord {
-    const { target, size, lastModified } = this;
-    const record = { ...target, size, lastModified, mayReplace: this.#mayReplace };
-    const id = this.#uploadId;
-    const upload = id === undefined ? {} : { uploadId: id, partSize: this.#partSize };
-    return { ...record, tab: this.tools.tab, ...upload };
-  }
-
   /** Whether a file is the one that is sent, as far as its size and time tell. */
   isOf({ size, lastModified }: Pick<File, "size" | "lastModified">): boolean {
-    return size === this.size && lastModified === this.lastModified;
+    return size === this.record.size && lastModified === this.record.lastModified;
   }
 
   /** Sends the file. Never throws: failures are in `state` and `message`. */
   async run(): Promise<void> {
     const file = this.#file;
     if (file === undefined) return;
+    const { size } = file;
     const { signal } = this.#controller = new AbortController();
     this.speedometer.reset();
     this.#set("running");
     try {
-      if (this.size > MAX_FILE) throw new Error(TOO_LARGE);
-      if (this.size > SINGLE_REQUEST) await this.#sendInParts(file, signal);
+      if (size > MAX_FILE) throw new Error(TOO_LARGE);
+      if (size > SINGLE_REQUEST) await this.#sendInParts(file, signal);
       else await this.#sendWhole(file, signal);
       signal.throwIfAborted();
-      this.sent = this.size;
+      this.sent = size;
       // A pasted image is held in memory.
       this.#file = undefined;
       this.#forget();
@@ -169,9 +142,10 @@ export class UploadTask {
     this.#set("canceled");
     this.#stop();
     this.#forget();
-    if (this.#uploadId === undefined) return;
+    const { uploadId } = this.record;
+    if (uploadId === undefined) return;
     // If that fails, the server removes the upload when it expires.
-    this.tools.server.abort(this.target, this.#uploadId).catch(() => {});
+    this.tools.server.abort(this.record, uploadId).catch(() => {});
   }
 
   #stop(): void {
@@ -179,80 +153,83 @@ export class UploadTask {
   }
 
   #forget(): void {
-    if (this.isRecorded) this.tools.records.remove(this.target);
+    if (this.isRecorded) this.tools.records.remove(this.record);
     this.isRecorded = false;
   }
 
   async #sendWhole(file: File, signal: AbortSignal): Promise<void> {
-    const { server } = this.tools;
-    const options = {
-      type: file.type,
-      lastModified: file.lastModified,
+    const { type, lastModified } = file;
+    const onProgress = (bytes: number) => this.#count(bytes);
+    await this.#store(
+      file,
       signal,
-      onProgress: (bytes: number) => this.#count(bytes),
-    };
-    await this.#unlessTaken(file, signal, () =>
-      this.#retrying(
-        () => server.put(this.target, file, { ...options, mayReplace: this.#mayReplace }),
-        signal,
-      ));
+      (server, mayReplace) =>
+        server.put(this.record, file, { mayReplace, type, lastModified, signal, onProgress }),
+    );
   }
 
   async #sendInParts(file: File, signal: AbortSignal): Promise<void> {
     const { server } = this.tools;
-    const plan = await this.#open(file, signal);
-    const id = this.#uploadId ?? "";
+    const [id, missing] = await this.#open(file, signal);
     const sent = new Map<number, number>();
-    let sum = this.size - plan.reduce((sum, { start, end }) => sum + end - start, 0);
+    let sum = file.size - missing.reduce((sum, { start, end }) => sum + end - start, 0);
     const count = (part: number, bytes: number) => {
       sum += bytes - (sent.get(part) ?? 0);
       sent.set(part, bytes);
       this.#count(sum);
     };
     this.#count(sum);
-    await eachOf(plan, REQUESTS_AT_ONCE, async ({ part, start, end }) => {
+    await inParallel(missing, async ({ part, start, end }) => {
       const body = file.slice(start, end);
       const onProgress = (bytes: number) => count(part, bytes);
       await this.#retrying(async () => {
         onProgress(0);
-        await server.putPart(this.target, id, { part, body, signal, onProgress });
+        await server.putPart(this.record, id, { part, body, signal, onProgress });
       }, signal);
       onProgress(end - start);
     });
-    await this.#unlessTaken(file, signal, () =>
-      this.#retrying(
-        () => server.complete(this.target, id, { mayReplace: this.#mayReplace, signal }),
-        signal,
-      ));
-    this.#uploadId = undefined;
+    await this.#store(
+      file,
+      signal,
+      (server, mayReplace) => server.complete(this.record, id, { mayReplace, signal }),
+    );
+    this.record.uploadId = undefined;
   }
 
-  /** Opens the upload, or continues the earlier one if the server still has it. Returns the parts to send. */
-  async #open(file: File, signal: AbortSignal) {
+  /** Opens the upload, or continues the earlier one if the server still has it. Returns its id and the parts to send. */
+  async #open(file: File, signal: AbortSignal): Promise<[id: string, missing: PlannedPart[]]> {
     const { server, records } = this.tools;
-    const known = this.#uploadId;
+    const known = this.record.uploadId;
     if (known !== undefined) {
-      const stored = await this.#retrying(() => server.parts(this.target, known, signal), signal);
-      if (stored !== undefined) return missingParts(planParts(this.size, this.#partSize), stored);
+      const stored = await this.#retrying(() => server.parts(this.record, known, signal), signal);
+      if (stored !== undefined) return [known, missingParts(file.size, stored)];
     }
-    this.#partSize = PART_SIZE;
-    this.#uploadId = await this.#retrying(() => server.start(this.target, file, signal), signal);
+    const id = await this.#retrying(() => server.start(this.record, file, signal), signal);
+    this.record.uploadId = id;
     records.save([this.record]);
     this.isRecorded = true;
-    return planParts(this.size, PART_SIZE);
+    return [id, missingParts(file.size)];
   }
 
-  /** A file of that name appeared since the user was asked, unless it is this one: an answer may get lost. */
-  async #unlessTaken(file: File, signal: AbortSignal, store: () => Promise<void>): Promise<void> {
+  /**
+   * Stores the file with a last request. A file of that name may have appeared since the user was asked, unless it is this
+   * one: an answer may get lost.
+   */
+  async #store(
+    file: File,
+    signal: AbortSignal,
+    send: (server: UploadCalls, mayReplace: boolean) => Promise<void>,
+  ): Promise<void> {
+    const { server } = this.tools;
     try {
-      await store();
+      await this.#retrying(() => send(server, this.record.mayReplace), signal);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 412)) throw error;
-      const has = () => this.tools.server.has(this.target, file, signal);
+      const has = () => server.has(this.record, file, signal);
       const isStored = await this.#retrying(has, signal).catch(() => false);
       signal.throwIfAborted();
       if (isStored) return;
-      this.#mayReplace = true;
+      this.record.mayReplace = true;
       throw new Error(TAKEN);
     }
   }
@@ -280,18 +257,30 @@ export class UploadTask {
   #count(bytes: number): void {
     this.sent = bytes;
     this.speedometer.read(bytes);
-    this.tools.onChange(this);
+    this.tools.onChange();
   }
 
   #say(message: string): void {
     this.message = message;
-    this.tools.onChange(this);
+    this.tools.onChange();
   }
 
   #set(state: UploadState, message = ""): void {
     this.state = state;
     this.#say(message);
   }
+}
+
+/**
+ * Returns how long to wait before a request is sent again, in milliseconds; `undefined` if that is of no use.
+ *
+ * @param attempt The number of attempts so far.
+ */
+function waitAfter(error: unknown, attempt: number): number | undefined {
+  if (!(error instanceof ApiError) || !error.isTemporary) return undefined;
+  if (error.status === 500 && attempt >= FAILED_ATTEMPTS) return undefined;
+  const growing = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1));
+  return Math.max(growing, (error.retryAfter ?? 0) * 1000);
 }
 
 async function isReadable(file: Blob | undefined): Promise<boolean> {

@@ -123,8 +123,7 @@ Deno.test("An upload that the server no longer has begins again", async () => {
   const records = new UploadRecords(memoryStorage());
   const record = {
     ...TARGET,
-    ...{ size: LARGE, lastModified: 1, mayReplace: false, tab: "t" },
-    ...{ uploadId: "gone", partSize: 7 },
+    ...{ size: LARGE, lastModified: 1, mayReplace: false, tab: "t", uploadId: "gone" },
   };
   records.save([record]);
   const task = UploadTask.ofRecord(record, toolsOf(server, records));
