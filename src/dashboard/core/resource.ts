@@ -9,19 +9,10 @@ export interface Resource<T> {
   data: T | undefined;
   /** Why the last attempt failed. */
   error: unknown;
-  isLoading: boolean;
   /** Loads again. */
   reload: () => void;
-  /** Shows other data at once, such as after a change that the server confirmed. */
-  set: (data: T) => void;
   /** Changes the data that is shown then, which other calls may have changed meanwhile. */
   edit: (change: (data: T) => T) => void;
-}
-
-interface State<T> {
-  data: T | undefined;
-  error: unknown;
-  isLoading: boolean;
 }
 
 /**
@@ -33,11 +24,7 @@ export function useResource<T>(
   dependencies: readonly unknown[],
 ): Resource<T> {
   const { connection } = useApp();
-  const [state, setState] = useState<State<T>>({
-    data: undefined,
-    error: undefined,
-    isLoading: true,
-  });
+  const [state, setState] = useState<{ data?: T | undefined; error?: unknown }>({});
   const [turn, setTurn] = useState(0);
   const key = JSON.stringify(dependencies);
   const shown = useRef(key);
@@ -47,30 +34,20 @@ export function useResource<T>(
     const leaving = new AbortController();
     const isOther = shown.current !== key;
     shown.current = key;
-    setState(({ data }) => ({
-      data: isOther ? undefined : data,
-      error: undefined,
-      isLoading: true,
-    }));
+    setState(({ data }) => ({ data: isOther ? undefined : data }));
     load(leaving.signal).then(
-      (data) => leaving.signal.aborted || setState({ data, error: undefined, isLoading: false }),
-      (error) => {
-        if (leaving.signal.aborted) return;
-        setState(({ data }) => ({ data, error, isLoading: false }));
-      },
+      (data) => leaving.signal.aborted || setState({ data }),
+      (error) => leaving.signal.aborted || setState(({ data }) => ({ data, error })),
     );
     return () => leaving.abort();
   }, [key, turn, restored]);
 
   return {
-    ...state,
+    data: state.data,
+    error: state.error,
     reload: () => setTurn((turn) => turn + 1),
-    set: (data) => setState({ data, error: undefined, isLoading: false }),
     edit: (change) =>
-      setState(({ data, ...state }) => ({
-        ...state,
-        data: data === undefined ? data : change(data),
-      })),
+      setState(({ data, error }) => ({ data: data === undefined ? data : change(data), error })),
   };
 }
 
@@ -90,15 +67,26 @@ export interface Pages<T> {
   last?: string | undefined;
 }
 
-/** Loads the first page of a list. Returns it with a function that loads the next one. */
-export function usePages<T>(
-  load: (last: string | undefined, signal?: AbortSignal) => Promise<Pages<T>>,
+/**
+ * Loads the first page of a list. Returns it with a function that loads the next one.
+ *
+ * @param read Loads a page. It gets where the page begins, as a part of its query.
+ */
+export function usePages<P extends { paging?: { last: string } }, T>(
+  read: (api: Api, from: { last?: string }, signal: AbortSignal | null) => Promise<{ data?: P }>,
+  itemsOf: (page: P) => readonly T[],
   dependencies: readonly unknown[],
 ): [list: Resource<Pages<T>>, loadMore: () => Promise<void>] {
-  const list = useResource((signal) => load(undefined, signal), dependencies);
+  const { api } = useApp();
+  const load = async (from: { last?: string }, signal: AbortSignal | null) => {
+    const page = await dataOf(read(api, from, signal));
+    return { items: itemsOf(page), last: page.paging?.last };
+  };
+  const list = useResource((signal): Promise<Pages<T>> => load({}, signal), dependencies);
   const loadMore = async () => {
-    const { items, last } = await load(list.data?.last);
-    list.set({ items: [...list.data?.items ?? [], ...items], last });
+    const last = list.data?.last;
+    const next = await load(last === undefined ? {} : { last }, null);
+    list.edit(({ items }) => ({ ...next, items: [...items, ...next.items] }));
   };
   return [list, loadMore];
 }

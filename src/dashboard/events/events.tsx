@@ -1,6 +1,5 @@
 import { Activity } from "lucide";
-import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import type { Schemas } from "../core/api.ts";
 import { formatTime } from "../core/format.ts";
 import { usePages } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,20 +15,17 @@ const PAGE = 100;
 
 /** Who changed what: of a project, or of the whole server. */
 export function Events({ project }: { project?: string }) {
-  const { api } = useApp();
-  const [list, loadMore] = usePages(async (last, signal) => {
-    const query = { limit: PAGE, ...(last === undefined ? {} : { last }) };
-    const options = signal === undefined ? {} : { signal };
-    const { events, paging } = await dataOf<Schemas["EventList"]>(
-      project === undefined
-        ? api.GET("/admin/v1/events", { params: { query }, ...options })
-        : api.GET("/admin/v1/projects/{project_id}/events", {
-          params: { path: { project_id: project }, query },
-          ...options,
-        }),
-    );
-    return { items: events, last: paging?.last };
-  }, [project]);
+  type Page = Promise<{ data?: Schemas["EventList"] }>;
+  const [list, loadMore] = usePages(
+    (api, from, signal): Page => {
+      const query = { limit: PAGE, ...from };
+      if (project === undefined) return api.GET("/admin/v1/events", { params: { query }, signal });
+      const params = { path: { project_id: project }, query };
+      return api.GET("/admin/v1/projects/{project_id}/events", { params, signal });
+    },
+    ({ events }) => events,
+    [project],
+  );
   return (
     <Page
       title="Activity"

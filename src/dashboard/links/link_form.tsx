@@ -42,14 +42,7 @@ export function LinkForm({ isFolder, onCreate }: {
     setLimit("");
   });
   return (
-    <form
-      class="stack"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create(event);
-      }}
-    >
+    <form class="stack" noValidate onSubmit={create}>
       <div class="two-columns">
         <SelectField
           label="Expires"

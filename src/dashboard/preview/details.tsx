@@ -1,10 +1,9 @@
 import { X } from "lucide";
 import { formatBytes, plural } from "../core/format.ts";
-import { type Entry, labelOf, type Place } from "../files/entry.ts";
+import { type Entry, labelOf, type Place, shownName } from "../files/entry.ts";
 import { Picture } from "../files/view/kind_icon.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { shownName } from "./content/names.ts";
 import { FileDetails } from "./details/file_details.tsx";
 import { EntryLinks, Paths } from "./details/links.tsx";
 import { FolderSize } from "./details/folder_size.tsx";

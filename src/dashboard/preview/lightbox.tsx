@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { formatNumber } from "../core/format.ts";
 import { ticketsOf } from "../files/actions/tickets.ts";
-import { type Entry, labelOf, type Place } from "../files/entry.ts";
+import { type Entry, labelOf, type Place, shownName } from "../files/entry.ts";
 import { typeOf } from "../files/listing/kinds.ts";
 import { focusRow } from "../files/view/rows/entry_row.tsx";
 import { useFolder } from "../files/view/folder_model.ts";
@@ -11,13 +11,14 @@ import { KindIcon } from "../files/view/kind_icon.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { ToastList } from "../ui/toast.tsx";
 import { viewOf } from "./content/kinds.ts";
-import { shownName } from "./content/names.ts";
 import { Details } from "./details.tsx";
 import { Stage } from "./stage.tsx";
-import { useSwipe } from "./swipe.ts";
 
 /** Larger images are loaded when they are asked for, in bytes. */
 const MAX_PRELOAD = 25_000_000;
+
+/** How far a finger moves at least, in pixels. */
+const SWIPE = 60;
 
 interface LightboxProps {
   place: Place;
@@ -217,4 +218,38 @@ function isTyping({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): boolean 
   const scroller = target.closest<HTMLElement>("pre, .values");
   return target.closest("input, select, textarea, video, audio, .menu") !== null ||
     (scroller !== null && scroller.scrollWidth > scroller.clientWidth);
+}
+
+/** Recognizes a finger that moves sideways. What scrolls sideways by itself, and an enlarged image, keep the movement. */
+function useSwipe(move: (by: -1 | 1) => void) {
+  const start = useRef<{ x: number; y: number } | undefined>(undefined);
+  return {
+    onTouchStart: (event: TouchEvent) => {
+      const [touch, other] = event.touches;
+      const isTaken = touch === undefined || other !== undefined || keeps(event.target as Element);
+      start.current = isTaken ? undefined : { x: touch.clientX, y: touch.clientY };
+    },
+    onTouchEnd: (event: TouchEvent) => {
+      const from = start.current;
+      const [to] = event.changedTouches;
+      start.current = undefined;
+      if (from === undefined || to === undefined) return;
+      const x = to.clientX - from.x;
+      if (Math.abs(x) < SWIPE || Math.abs(x) < 2 * Math.abs(to.clientY - from.y)) return;
+      move(x < 0 ? 1 : -1);
+    },
+  };
+}
+
+function keeps(target: Element): boolean {
+  for (let element: Element | null = target; element !== null; element = element.parentElement) {
+    if (element.matches(".lightbox-stage")) return false;
+    if (element.matches("[data-zoomed], video, audio, input, button")) return true;
+    const isScroller = element.scrollWidth > element.clientWidth + 1;
+    if (
+      isScroller && getComputedStyle(element).overflowX !== "visible" &&
+      getComputedStyle(element).overflowX !== "hidden"
+    ) return true;
+  }
+  return true;
 }

@@ -10,10 +10,9 @@ import { JsonView } from "./views/json.tsx";
 import { MarkdownView } from "./views/markdown.tsx";
 import { MediaView } from "./views/media.tsx";
 import { PdfView } from "./views/pdf.tsx";
-import { Note, Shown } from "./views/problem.tsx";
+import { Note, Shown, type ViewProps } from "./views/problem.tsx";
 import { TableView } from "./views/table.tsx";
 import { TextView } from "./views/text.tsx";
-import type { ViewProps } from "./views/view.ts";
 
 /** The content of a file, shown in the way of its kind. */
 export function Stage({ place, entry }: { place: Place; entry: Entry }) {
@@ -30,7 +29,7 @@ export function Stage({ place, entry }: { place: Place; entry: Entry }) {
 function Sniffed(props: ViewProps) {
   const from = useBeginning(props.place, props.entry, SNIFFED);
   return (
-    <Shown {...props} from={from}>
+    <Shown from={from}>
       {({ bytes }) => <Viewed {...props} view={sniff(bytes)} />}
     </Shown>
   );

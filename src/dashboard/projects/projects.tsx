@@ -13,7 +13,7 @@ import { Meter } from "../ui/meter.tsx";
 import { Page } from "../ui/page.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { parseSize, SizeField } from "./size_field.tsx";
+import { NO_SIZE, parseSize, SIZE_FIELD } from "./size_field.ts";
 
 type ProjectUsage = Schemas["ProjectUsage"];
 
@@ -150,7 +150,13 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
         spellcheck={false}
         onInput={setId}
       />
-      <SizeField label="Limit of space" value={limit} onInput={setLimit} />
+      <TextField
+        label="Limit of space"
+        {...SIZE_FIELD}
+        value={limit}
+        problem={parseSize(limit) === undefined ? NO_SIZE : undefined}
+        onInput={setLimit}
+      />
     </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseSize, sizeText } from "./size_field.tsx";
+import { parseSize, sizeText } from "./size_field.ts";
 
 Deno.test("A size is a number with a unit, in powers of 1000", () => {
   const cases: [string, number | null | undefined][] = [

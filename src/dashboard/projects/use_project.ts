@@ -1,5 +1,4 @@
-import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import type { Schemas } from "../core/api.ts";
 import { type Pages, type Resource, useAnswer, usePages } from "../core/resource.ts";
 
 /** Loads a project with its usage and settings. */
@@ -18,16 +17,14 @@ export function useDrives(
   project: string,
   mayList = true,
 ): [drives: Resource<Pages<Drive>>, loadMore: () => Promise<void>] {
-  const { api } = useApp();
-  return usePages(async (last, signal) => {
-    if (!mayList) return { items: [] };
-    const query = last === undefined ? {} : { last };
-    const { drives, paging } = await dataOf(
-      api.GET("/v1/{project_id}", {
-        params: { path: { project_id: project }, query },
-        ...(signal === undefined ? {} : { signal }),
-      }),
-    );
-    return { items: drives, last: paging?.last };
-  }, [project]);
+  type Page = Promise<{ data?: Schemas["DriveList"] }>;
+  return usePages(
+    (api, from, signal): Page => {
+      if (!mayList) return Promise.resolve({ data: { project_id: project, drives: [] } });
+      const params = { path: { project_id: project }, query: from };
+      return api.GET("/v1/{project_id}", { params, signal });
+    },
+    ({ drives }) => drives,
+    [project],
+  );
 }

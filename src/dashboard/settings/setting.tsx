@@ -1,36 +1,41 @@
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { sentenceOf } from "../core/api_error.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, useBusy } from "../ui/button.tsx";
+import { type InputAttributes, TextField } from "../ui/field.tsx";
 
 /** A field with the button that saves it. */
-export function Setting({ value, isReady, onSave, children }: {
-  /** What is in the field. */
-  value: string;
-  /** Whether the value can be saved, and is not the saved one. */
-  isReady: boolean;
-  onSave: () => Promise<void>;
-  /** Shows the field. It gets why the server refused this value. */
-  children: (refusal: string | undefined) => ComponentChildren;
+export function Setting<T>({ saved, initial, parse, invalid, onSave, ...field }: InputAttributes & {
+  label: string;
+  hint: string;
+  /** The value that the server has. */
+  saved: T;
+  /** That value as a text. */
+  initial: string;
+  /** Returns the value of a text; `undefined` if it has none. */
+  parse: (text: string) => T | undefined;
+  /** What is wrong with a text without a value. */
+  invalid?: string;
+  /** What it throws is shown beside the field. */
+  onSave: (value: T) => Promise<void>;
 }) {
-  const [refused, setRefused] = useState<{ value: string; reason: string }>();
-  const [isBusy, setBusy] = useState(false);
-  const save = async (event: Event) => {
-    event.preventDefault();
-    if (!isReady || isBusy) return;
-    setBusy(true);
+  const [text, setText] = useState(initial);
+  const [refused, setRefused] = useState<{ text: string; reason: string }>();
+  const value = parse(text);
+  const isReady = value !== undefined && value !== saved;
+  const [isBusy, save] = useBusy<Event>(async () => {
+    if (!isReady) return;
     setRefused(undefined);
-    try {
-      await onSave();
-    } catch (error) {
-      setRefused({ value, reason: sentenceOf(error) });
-    } finally {
-      setBusy(false);
-    }
-  };
+    await onSave(value);
+  }, (error) => setRefused({ text, reason: sentenceOf(error) }));
+  const refusal = refused?.text === text ? refused.reason : undefined;
   return (
     <form class="setting" onSubmit={save} noValidate>
-      {children(refused?.value === value ? refused.reason : undefined)}
+      <TextField
+        {...field}
+        value={text}
+        problem={value === undefined ? invalid : refusal}
+        onInput={setText}
+      />
       <Button type="submit" disabled={!isReady} aria-busy={isBusy || undefined}>Save</Button>
     </form>
   );

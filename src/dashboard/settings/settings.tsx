@@ -1,16 +1,14 @@
-import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import type { Resource } from "../core/resource.ts";
 import { deleteProject } from "../projects/projects.tsx";
-import { parseSize, SizeField, sizeProblem, sizeText } from "../projects/size_field.tsx";
+import { NO_SIZE, parseSize, SIZE_FIELD, sizeText } from "../projects/size_field.ts";
 import { useProject } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { TextField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { RemoveButton } from "../ui/remove_button.tsx";
@@ -63,15 +61,13 @@ interface SettingsProps {
 }
 
 /** Returns a function that saves a change and shows it. */
-function useSave(
-  { info, resource }: SettingsProps,
-): (change: Change, text: string) => Promise<void> {
+function useSave({ info, resource }: SettingsProps): (change: Change) => Promise<void> {
   const { api, toasts } = useApp();
-  return async (body, text) => {
+  return async (body) => {
     const params = { path: { project_id: info.project_id } };
     await dataOf(api.PATCH("/admin/v1/projects/{project_id}", { params, body }));
     resource.reload();
-    toasts.success(text);
+    toasts.success("Saved");
   };
 }
 
@@ -79,16 +75,14 @@ function TrashSettings(props: SettingsProps) {
   const { info } = props;
   const save = useSave(props);
   const { overlays } = useApp();
-  const [days, setDays] = useState(String(info.trash_days));
-  const isValid = /^\d+$/.test(days) && Number(days) <= MAX_TRASH_DAYS;
-  const submit = async () => {
-    const isEmptied = Number(days) === 0 && info.trash_files > 0;
+  const submit = async (trash_days: number) => {
+    const isEmptied = trash_days === 0 && info.trash_files > 0;
     const agreed = !isEmptied || await confirm({ overlays }, {
       title: "Turn the trash off?",
       text: `${plural(info.trash_files, "file")} in it will be deleted for good.`,
       action: "Turn off and empty",
     });
-    if (agreed) await save({ trash_days: Number(days) }, "Saved");
+    if (agreed) await save({ trash_days });
   };
   return (
     <Section
@@ -97,20 +91,22 @@ function TrashSettings(props: SettingsProps) {
         formatBytes(info.trash_bytes)
       } now.`}
     >
-      <Setting value={days} onSave={submit} isReady={isValid && Number(days) !== info.trash_days}>
-        {(refusal) => (
-          <TextField
-            label="Days to keep deleted files"
-            hint={`0 turns the trash off; at most ${MAX_TRASH_DAYS}.`}
-            inputMode="numeric"
-            value={days}
-            problem={isValid ? refusal : `Enter a whole number from 0 to ${MAX_TRASH_DAYS}`}
-            onInput={setDays}
-          />
-        )}
-      </Setting>
+      <Setting
+        label="Days to keep deleted files"
+        hint={`0 turns the trash off; at most ${MAX_TRASH_DAYS}.`}
+        inputMode="numeric"
+        saved={info.trash_days}
+        initial={String(info.trash_days)}
+        parse={parseDays}
+        invalid={`Enter a whole number from 0 to ${MAX_TRASH_DAYS}`}
+        onSave={submit}
+      />
     </Section>
   );
+}
+
+function parseDays(text: string): number | undefined {
+  return /^\d+$/.test(text) && Number(text) <= MAX_TRASH_DAYS ? Number(text) : undefined;
 }
 
 /** The drives with a way to delete them. */
@@ -157,79 +153,59 @@ function Drives({ info: { project_id, drives }, resource }: SettingsProps) {
 }
 
 function QuotaSettings(props: SettingsProps) {
-  const { info } = props;
+  const { info: { max_bytes, max_files } } = props;
   const save = useSave(props);
-  const [limit, setLimit] = useState(sizeText(info.max_bytes));
-  const isValid = sizeProblem(limit) === undefined;
-  const submit = () => save({ max_bytes: parseSize(limit) ?? null }, "Saved");
-  const [files, setFiles] = useState(String(info.max_files ?? ""));
-  const isCount = /^([1-9]\d{0,14})?$/.test(files);
-  const maxFiles = files === "" ? null : Number(files);
   return (
     <Section title="Limits" lead="The trash counts as well and, for space, uploads in progress.">
       <Setting
-        value={limit}
-        onSave={submit}
-        isReady={isValid && (parseSize(limit) ?? null) !== info.max_bytes}
-      >
-        {(refusal) => (
-          <SizeField
-            label="Limit of space"
-            value={limit}
-            problem={refusal}
-            onInput={setLimit}
-          />
-        )}
-      </Setting>
+        label="Limit of space"
+        {...SIZE_FIELD}
+        saved={max_bytes}
+        initial={sizeText(max_bytes)}
+        parse={parseSize}
+        invalid={NO_SIZE}
+        onSave={(max_bytes) =>
+          save({ max_bytes })}
+      />
       <Setting
-        value={files}
-        onSave={() =>
-          save({ max_files: maxFiles }, "Saved")}
-        isReady={isCount && maxFiles !== info.max_files}
-      >
-        {(refusal) => (
-          <TextField
-            label="Limit of files"
-            hint="How many files there may be. Empty for no limit."
-            inputMode="numeric"
-            placeholder="No limit"
-            value={files}
-            problem={isCount ? refusal : "Enter a whole number from 1 on, or nothing"}
-            onInput={setFiles}
-          />
-        )}
-      </Setting>
+        label="Limit of files"
+        hint="How many files there may be. Empty for no limit."
+        inputMode="numeric"
+        placeholder="No limit"
+        saved={max_files}
+        initial={String(max_files ?? "")}
+        parse={parseCount}
+        invalid="Enter a whole number from 1 on, or nothing"
+        onSave={(max_files) =>
+          save({ max_files })}
+      />
     </Section>
   );
 }
 
+function parseCount(text: string): number | null | undefined {
+  if (text === "") return null;
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
+
 function DomainSettings(props: SettingsProps) {
-  const { info } = props;
+  const { info: { host_suffix } } = props;
   const save = useSave(props);
-  const [suffix, setSuffix] = useState(info.host_suffix ?? "");
-  const submit = () => save({ host_suffix: suffix.trim() === "" ? null : suffix.trim() }, "Saved");
   return (
     <Section
       title="Domain for applications"
       lead="Below it the owner may choose host names for applications."
     >
       <Setting
-        value={suffix}
-        onSave={submit}
-        isReady={suffix.trim() !== (info.host_suffix ?? "")}
-      >
-        {(refusal) => (
-          <TextField
-            label="Domain"
-            hint="Such as apps.example.com. Empty if only you set host names."
-            placeholder="None"
-            value={suffix}
-            problem={refusal}
-            spellcheck={false}
-            onInput={setSuffix}
-          />
-        )}
-      </Setting>
+        label="Domain"
+        hint="Such as apps.example.com. Empty if only you set host names."
+        placeholder="None"
+        spellcheck={false}
+        saved={host_suffix}
+        initial={host_suffix ?? ""}
+        parse={(text) => text.trim() || null}
+        onSave={(host_suffix) => save({ host_suffix })}
+      />
     </Section>
   );
 }

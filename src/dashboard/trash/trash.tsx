@@ -1,6 +1,6 @@
 import { RotateCcw, Trash2 } from "lucide";
 import { useEffect, useState } from "preact/hooks";
-import { dataOf, type Schemas } from "../core/api.ts";
+import type { Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, formatRelative, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
@@ -64,17 +64,15 @@ interface TrashActions {
 
 function useTrash(project: string, drive: string): TrashActions {
   const app = useApp();
-  const path = { project_id: project, drive_name: drive };
-  const [page, loadMore] = usePages(async (last, signal) => {
-    const query = { limit: PAGE, ...(last === undefined ? {} : { last }) };
-    const { items, paging } = await dataOf(
-      app.api.GET("/v1/{project_id}/{drive_name}/trash", {
-        params: { path, query },
-        ...(signal === undefined ? {} : { signal }),
-      }),
-    );
-    return { items, last: paging?.last };
-  }, [project, drive]);
+  const [page, loadMore] = usePages(
+    (api, from, signal) => {
+      const path = { project_id: project, drive_name: drive };
+      const params = { path, query: { limit: PAGE, ...from } };
+      return api.GET("/v1/{project_id}/{drive_name}/trash", { params, signal });
+    },
+    ({ items }) => items,
+    [project, drive],
+  );
   const files = new DriveFiles(app.api, { project, drive });
   const drop = (gone: ReadonlySet<string>) =>
     page.edit(({ items, last }) => ({ items: items.filter(({ id }) => !gone.has(id)), last }));

@@ -77,13 +77,16 @@ export function OpenLink({ href, label }: { href: string; label: string }) {
   );
 }
 
-/** Runs an action once at a time, and shows what it throws. */
+/** Runs an action of a button or form once at a time, and shows what it throws: as a message, or with `fail`. */
 export function useBusy<E extends Event = MouseEvent>(
   action: ((event: E) => unknown) | undefined,
+  fail?: (error: unknown) => void,
 ): [boolean, (event: E) => Promise<void>] {
   const { toasts } = useApp();
   const [isBusy, setBusy] = useState(false);
   const run = async (event: E) => {
+    // The browser would send the form itself.
+    if (event.type === "submit") event.preventDefault();
     if (isBusy) return;
     try {
       const result = action?.(event);
@@ -91,7 +94,8 @@ export function useBusy<E extends Event = MouseEvent>(
       setBusy(true);
       await result;
     } catch (error) {
-      toasts.error(error);
+      if (fail === undefined) toasts.error(error);
+      else fail(error);
     } finally {
       setBusy(false);
     }

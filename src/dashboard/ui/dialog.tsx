@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "../core/api_error.ts";
 import type { App } from "../core/context.ts";
-import { Button, IconButton } from "./button.tsx";
+import { Button, IconButton, useBusy } from "./button.tsx";
 import { FormProblem, type InputAttributes, TextField } from "./field.tsx";
 
 type Size = "small" | "medium";
@@ -74,20 +74,10 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
   useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
   }, []);
-  const [isBusy, setBusy] = useState(false);
-  const send = async (event: Event) => {
-    event.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
+  const [isBusy, send] = useBusy<Event>(async () => {
     setProblem("");
-    try {
-      await onSubmit();
-    } catch (error) {
-      setProblem(sentenceOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+    await onSubmit();
+  }, (error) => setProblem(sentenceOf(error)));
   const buttons = (
     <>
       <Button onClick={() => onClose()}>Cancel</Button>

@@ -42,17 +42,13 @@ export function Field(
 
 /** The attributes of an input that a text field passes on. */
 export interface InputAttributes {
-  type?: "text" | "password" | "number" | "search" | "datetime-local";
+  type?: "password" | "datetime-local";
   name?: string;
   autocomplete?: string;
   autocapitalize?: "off";
   spellcheck?: boolean;
   placeholder?: string;
-  inputMode?: "numeric" | "decimal" | "text";
-  min?: number | string;
-  max?: number | string;
-  step?: number | string;
-  disabled?: boolean;
+  inputMode?: "numeric";
 }
 
 /** A field with one line of text. Browsers do not fill it in, unless it says with what. */

@@ -2,16 +2,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
 /** The frame of a view: its heading with actions, then its content. Sets the title of the tab. */
-export function Page({ title, lead, actions, children, isWide = false }: {
+export function Page({ title, lead, actions, children }: {
   title: string;
   lead?: ComponentChildren;
   actions?: ComponentChildren;
   children: ComponentChildren;
-  isWide?: boolean;
 }) {
   useTitle(title);
   return (
-    <div class={isWide ? "page wide" : "page"}>
+    <div class="page">
       <header class="page-head">
         <div>
           <h1 tabIndex={-1}>{title}</h1>

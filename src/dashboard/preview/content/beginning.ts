@@ -1,20 +1,15 @@
-import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../../core/api.ts";
 import { ApiError } from "../../core/api_error.ts";
 import { useApp } from "../../core/context.ts";
 import { type Resource, useResource } from "../../core/resource.ts";
 import type { Entry, Place } from "../../files/entry.ts";
 
-/** A range of a file. */
-interface Part {
+/** The beginning of a file, which can be extended. */
+export interface Beginning {
   bytes: Uint8Array<ArrayBuffer>;
   etag: string;
   /** The size of the whole file. */
   total: number;
-}
-
-/** The beginning of a file, which can be extended. */
-export interface Beginning extends Part {
   /** Reads on; absent at the end of the file, and where it is long enough for a preview. */
   more?: () => Promise<void>;
 }
@@ -26,16 +21,14 @@ const MAX_HELD = 8 * 1024 * 1024;
 export function useBeginning(place: Place, entry: Entry, step: number): Resource<Beginning> {
   const { api } = useApp();
   const { name } = entry;
-  const first = useResource(
+  const read = useResource(
     (signal) => readPart(api, place, name, [0, step], undefined, signal),
     [place.project, place.drive, name, entry.etag, step],
   );
-  const [added, setAdded] = useState<Part>();
-  useEffect(() => setAdded(undefined), [first.data]);
-  const data = added ?? first.data;
-  const held = data?.bytes.length ?? 0;
+  const { data } = read;
+  if (data === undefined) return read;
+  const held = data.bytes.length;
   const more = async () => {
-    if (data === undefined) return;
     const next = await readPart(api, place, name, [held, held + step], data.etag)
       .catch((error) => {
         const isOther = error instanceof ApiError && error.status === 412;
@@ -43,14 +36,11 @@ export function useBeginning(place: Place, entry: Entry, step: number): Resource
           ? new Error("Another version was stored meanwhile: open the file again")
           : error;
       });
-    setAdded({ ...next, bytes: joined(data.bytes, next.bytes) });
+    const longer = { ...next, bytes: joined(data.bytes, next.bytes) };
+    read.edit((now) => now === data ? longer : now);
   };
-  const isLonger = data !== undefined && held < data.total && held < MAX_HELD;
-  return {
-    ...first,
-    data: data === undefined ? undefined : { ...data, ...(isLonger ? { more } : {}) },
-    set: () => {},
-  };
+  const isLonger = held < data.total && held < MAX_HELD;
+  return { ...read, data: { ...data, ...(isLonger ? { more } : {}) } };
 }
 
 async function readPart(
@@ -59,8 +49,8 @@ async function readPart(
   name: string,
   [start, end]: [number, number],
   version?: string,
-  signal?: AbortSignal,
-): Promise<Part> {
+  signal: AbortSignal | null = null,
+): Promise<Beginning> {
   const { data, response } = await api.GET("/v1/{project_id}/{drive_name}/files/download", {
     params: {
       path: { project_id: project, drive_name: drive },
@@ -72,7 +62,7 @@ async function readPart(
       },
     },
     parseAs: "arrayBuffer",
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   const bytes = new Uint8Array(data as ArrayBuffer);
   const total = Number(response.headers.get("content-range")?.split("/")[1] ?? bytes.length);

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { decodeEntities } from "./entities.ts";
-import { hexLines } from "./hex.ts";
-import { entriesOf, NumberText, parseJson } from "./json.ts";
-import { shownName } from "./names.ts";
+import { hexLines } from "../views/bytes.tsx";
+import { entriesOf, NumberText, parseJson } from "../views/json.tsx";
+import { shownName } from "../../files/entry.ts";
 import { decode, linesOf } from "./text.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);

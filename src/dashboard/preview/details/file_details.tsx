@@ -4,22 +4,24 @@ import { type App, useApp } from "../../core/context.ts";
 import { formatBytes, formatMoment, formatNumber, formatTime } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { useResource } from "../../core/resource.ts";
-import { type Entry, folderOf, labelOf, type Place } from "../../files/entry.ts";
+import { type Entry, folderOf, labelOf, type Place, shownName } from "../../files/entry.ts";
 import { typeOf } from "../../files/listing/kinds.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
+import { askForText } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { MenuButton } from "../../ui/menu.tsx";
-import { shownName } from "../content/names.ts";
 import { Title } from "../details.tsx";
-import { askForDate, askForType, DAY } from "./change_dialogs.tsx";
 import { Copied, EntryLinks, Paths } from "./links.tsx";
 
 /** Time that a file stays selected before its details are asked for, in milliseconds: keys may move on. */
 const PATIENCE = 150;
 
+/** A day in seconds. */
+const DAY = 86_400;
+
 /** What may be changed of a file. */
-export type Change = { expires_in: number | null } | { content_type: string };
+type Change = { expires_in: number | null } | { content_type: string };
 
 /** The details of one file. */
 export function FileDetails({ place, entry: listed }: { place: Place; entry: Entry }) {
@@ -113,9 +115,11 @@ export function sha256In(header: string): string | undefined {
   return [...atob(base64)].map((byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
 }
 
+type OnChange = (change: Change) => Promise<void>;
+
 interface ChangeProps {
   entry: Entry;
-  onChange: (change: Change) => Promise<void>;
+  onChange: OnChange;
 }
 
 /** When the file expires, with a menu that changes it. */
@@ -165,4 +169,46 @@ function ContentType({ entry: { content_type = "" }, onChange }: ChangeProps) {
       )}
     </span>
   );
+}
+
+/** Asks on which date a file expires. */
+async function askForDate(
+  app: App,
+  expires: string | undefined,
+  onChange: OnChange,
+): Promise<void> {
+  await askForText(app, {
+    title: "Expires on a date",
+    submit: "Change",
+    label: "Date and time",
+    type: "datetime-local",
+    initial: localTime(expires === undefined ? Date.now() + DAY * 1000 : Date.parse(expires)),
+    problemOf: (value) => {
+      if (value === "") return "Choose a date";
+      return Date.parse(value) > Date.now() ? undefined : "Choose a time that is still to come";
+    },
+  }, (value) => onChange({ expires_in: Math.ceil((Date.parse(value) - Date.now()) / 1000) }));
+}
+
+/** Asks for the content type of a file. */
+async function askForType(app: App, initial: string, onChange: OnChange): Promise<void> {
+  await askForText(app, {
+    title: "Change the content type",
+    submit: "Change",
+    label: "Content type",
+    hint: "Browsers and programs treat the file as this, such as image/png or text/plain.",
+    initial,
+    spellcheck: false,
+    problemOf: (value) =>
+      /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+\s*(;.*)?$/.test(value.trim())
+        ? undefined
+        : "A content type looks like image/png",
+  }, (value) => onChange({ content_type: value.trim() }));
+}
+
+/** Returns a moment as a field for dates has it, in the time zone of the browser. */
+function localTime(moment: number): string {
+  const date = new Date(moment);
+  const shifted = new Date(moment - date.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 16);
 }

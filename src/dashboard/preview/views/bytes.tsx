@@ -1,9 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useBeginning } from "../content/beginning.ts";
-import { hexLines } from "../content/hex.ts";
-import { Shown } from "./problem.tsx";
+import { Shown, type ViewProps } from "./problem.tsx";
 import { Sheet } from "./sheet.tsx";
-import type { ViewProps } from "./view.ts";
 
 /** Bytes that are read and shown at once. */
 const STEP = 16 * 1024;
@@ -20,7 +18,7 @@ export function BytesView(props: ViewProps) {
     width,
   ]);
   return (
-    <Shown {...props} from={from}>
+    <Shown from={from}>
       {(beginning) => (
         <Sheet facts={["Bytes"]} beginning={beginning}>
           <pre class="hex" tabIndex={0} role="region" aria-label="Content">
@@ -37,4 +35,25 @@ export function BytesView(props: ViewProps) {
       )}
     </Shown>
   );
+}
+
+/** A line of bytes. */
+interface HexLine {
+  offset: string;
+  hex: string;
+  ascii: string;
+}
+
+/** Returns bytes as lines of hexadecimal digits with what they are in ASCII. @param width Bytes of a line. */
+export function hexLines(bytes: Uint8Array, width: number): HexLine[] {
+  const lines: HexLine[] = [];
+  for (let start = 0; start < bytes.length; start += width) {
+    const line = [...bytes.subarray(start, start + width)];
+    lines.push({
+      offset: start.toString(16).padStart(8, "0"),
+      hex: line.map((byte) => byte.toString(16).padStart(2, "0")).join(" "),
+      ascii: line.map((byte) => byte > 31 && byte < 127 ? String.fromCharCode(byte) : ".").join(""),
+    });
+  }
+  return lines;
 }

@@ -1,13 +1,11 @@
 import { CodeXml } from "lucide";
 import { useState } from "preact/hooks";
 import { formatBytes } from "../../core/format.ts";
-import { labelOf } from "../../files/entry.ts";
+import { labelOf, shownName } from "../../files/entry.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { shownName } from "../content/names.ts";
 import { useAddress } from "./address.ts";
 import { useBlob } from "../content/blob.ts";
-import { Shown, Unshowable, Waiting } from "./problem.tsx";
-import type { ViewProps } from "./view.ts";
+import { Shown, Unshowable, type ViewProps, Waiting } from "./problem.tsx";
 import { ZoomArea } from "./zoom_area.tsx";
 
 /** Larger drawings are not loaded, in bytes: the browser draws all of it. */
@@ -27,7 +25,7 @@ export function ImageView(props: ViewProps) {
     );
   }
   return (
-    <Shown {...props} from={address.url}>
+    <Shown from={address.url}>
       {(src) => (
         <>
           {isLoaded ? null : <Waiting />}
@@ -70,7 +68,7 @@ function Drawing(props: ViewProps) {
     />
   );
   return (
-    <Shown {...props} from={loading}>
+    <Shown from={loading}>
       {() =>
         src === undefined ? <Waiting /> : (
           <ZoomArea

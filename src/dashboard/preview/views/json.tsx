@@ -2,10 +2,8 @@ import { ChevronRight } from "lucide";
 import { useMemo, useState } from "preact/hooks";
 import { plural } from "../../core/format.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { entriesOf, type Json, NumberText, parseJson } from "../content/json.ts";
-import { Sheet, SourceButton } from "./sheet.tsx";
-import { Source, type TextProps, WithText } from "./text.tsx";
-import type { ViewProps } from "./view.ts";
+import type { ViewProps } from "./problem.tsx";
+import { FormattedView, type TextProps } from "./text.tsx";
 
 /** Entries of an object or array that are shown at once. */
 const ENTRIES_STEP = 100;
@@ -15,29 +13,25 @@ const OPEN_ENTRIES = 50;
 
 /** JSON as a tree. Text that is no JSON, or too long to be read at once, is shown as it is. */
 export function JsonView(props: ViewProps) {
-  return <WithText {...props}>{(text) => <Formatted {...text} />}</WithText>;
+  return <FormattedView {...props} useFormat={useTree} />;
 }
 
-function Formatted(props: TextProps) {
-  const { beginning, text } = props;
-  const [isSource, setSource] = useState(false);
-  const parsed = useMemo(() => parsedOf(props), [text]);
-  if (parsed === undefined) return <Source {...props} />;
-  const button = <SourceButton isSource={isSource} onChange={setSource} />;
-  if (isSource) return <Source {...props} tools={button} />;
-  const entries = entriesOf(parsed.value);
-  const count = entries === undefined
-    ? ""
-    : Array.isArray(parsed.value)
-    ? plural(entries.length, "item")
-    : plural(entries.length, "key");
-  return (
-    <Sheet facts={["JSON", count]} tools={button} beginning={beginning}>
-      <div class="json" role="region" aria-label="Content" tabIndex={0}>
-        <Node value={parsed.value} depth={0} />
-      </div>
-    </Sheet>
+function useTree(props: TextProps) {
+  const parsed = useMemo(() => parsedOf(props), [props.text]);
+  if (parsed === undefined) return undefined;
+  const { value } = parsed;
+  const entries = entriesOf(value);
+  const children = (
+    <div class="json" role="region" aria-label="Content" tabIndex={0}>
+      <Node value={value} depth={0} />
+    </div>
   );
+  return { facts: ["JSON", entries === undefined ? "" : countOf(value, entries)], children };
+}
+
+/** Returns how many entries an object or array has. */
+function countOf(value: Json, { length }: readonly unknown[]): string {
+  return Array.isArray(value) ? plural(length, "item") : plural(length, "key");
 }
 
 function parsedOf({ beginning, text }: TextProps): { value: Json } | undefined {
@@ -66,8 +60,6 @@ function Node({ name, value, depth }: { name?: string; value: Json; depth: numbe
       </div>
     );
   }
-  const isArray = Array.isArray(value);
-  const count = isArray ? plural(entries.length, "item") : plural(entries.length, "key");
   return (
     <div>
       <button
@@ -79,7 +71,7 @@ function Node({ name, value, depth }: { name?: string; value: Json; depth: numbe
         <Icon of={ChevronRight} size={14} />
         {key}
         {key && ": "}
-        <span class="soft">{isArray ? "[ ]" : "{ }"} {count}</span>
+        <span class="soft">{Array.isArray(value) ? "[ ]" : "{ }"} {countOf(value, entries)}</span>
       </button>
       {isOpen && (
         <div class="json-children">
@@ -112,4 +104,25 @@ function Leaf({ value }: { value: Json }) {
     return <span class="soft">{Array.isArray(value) ? "[ ]" : "{ }"}</span>;
   }
   return <span class="json-word">{String(value)}</span>;
+}
+
+/** A number as it stands in the text: JavaScript has fewer digits. */
+export class NumberText {
+  constructor(readonly text: string) {}
+}
+
+type Json = null | boolean | string | NumberText | Json[] | { [key: string]: Json };
+
+/** Parses JSON, and keeps the digits of its numbers where the browser tells them. @throws {SyntaxError} */
+export function parseJson(text: string): Json {
+  type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
+  const keepDigits: Reviver = (_, value, context) =>
+    typeof value === "number" ? new NumberText(context?.source ?? String(value)) : value;
+  return JSON.parse(text.replace(/^\ufeff/, ""), keepDigits);
+}
+
+/** The entries of an object or array, as keys with values; `undefined` for anything else. */
+export function entriesOf(value: Json): [key: string, value: Json][] | undefined {
+  if (value === null || typeof value !== "object" || value instanceof NumberText) return undefined;
+  return Object.entries(value);
 }

@@ -5,36 +5,31 @@ import { ticketsOf } from "../../files/actions/tickets.ts";
 import { folderOf } from "../../files/entry.ts";
 import { readMarkdown } from "../content/markdown.ts";
 import { elementsOf, relativeName } from "./markdown_elements.tsx";
-import { Sheet, SourceButton } from "./sheet.tsx";
-import { Source, type TextProps, WithText } from "./text.tsx";
-import type { ViewProps } from "./view.ts";
+import type { ViewProps } from "./problem.tsx";
+import { FormattedView, type TextProps } from "./text.tsx";
 
 /** A Markdown file as a formatted text. */
 export function MarkdownView(props: ViewProps) {
-  return <WithText {...props}>{(text) => <Formatted {...text} />}</WithText>;
+  return <FormattedView {...props} useFormat={useMarkdown} />;
 }
 
-function Formatted(props: TextProps) {
-  const { place, entry, beginning, text } = props;
-  const [isSource, setSource] = useState(false);
+function useMarkdown(props: TextProps) {
+  const { place, entry, text } = props;
   const tokens = useMemo(() => readMarkdown(text), [text]);
   const address = useFolderAddress(props, hasPictures(tokens));
-  if (tokens === undefined) return <Source {...props} />;
-  const button = <SourceButton isSource={isSource} onChange={setSource} />;
-  if (isSource) return <Source {...props} tools={button} />;
+  if (tokens === undefined) return undefined;
   const imageOf = (href: string) => {
     const name = relativeName(href, folderOf(entry));
     return name === undefined || address === undefined
       ? undefined
       : `${address}?${new URLSearchParams({ name })}`;
   };
-  return (
-    <Sheet facts={["Markdown"]} tools={button} beginning={beginning}>
-      <article class="markdown" role="region" aria-label="Content" tabIndex={0} key={place.path}>
-        {elementsOf(tokens, { imageOf })}
-      </article>
-    </Sheet>
+  const children = (
+    <article class="markdown" role="region" aria-label="Content" tabIndex={0} key={place.path}>
+      {elementsOf(tokens, { imageOf })}
+    </article>
   );
+  return { facts: ["Markdown"], children };
 }
 
 function hasPictures(tokens: readonly Token[] | undefined): boolean {

@@ -1,10 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
-import { labelOf } from "../../files/entry.ts";
+import { labelOf, shownName } from "../../files/entry.ts";
 import { KindIcon } from "../../files/view/kind_icon.tsx";
-import { shownName } from "../content/names.ts";
 import { useAddress } from "./address.ts";
-import { Shown, Unshowable } from "./problem.tsx";
-import type { ViewProps } from "./view.ts";
+import { Shown, Unshowable, type ViewProps } from "./problem.tsx";
 
 /** Video or audio in the browser's player, which loads what it plays and no more. */
 export function MediaView({ kind, ...props }: ViewProps & { kind: "video" | "audio" }) {
@@ -21,7 +19,7 @@ export function MediaView({ kind, ...props }: ViewProps & { kind: "video" | "aud
   }
   const label = shownName(labelOf(props.entry));
   return (
-    <Shown {...props} from={address.url}>
+    <Shown from={address.url}>
       {(src) => {
         const player = {
           src,

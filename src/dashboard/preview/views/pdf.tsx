@@ -2,13 +2,11 @@ import { Download, ExternalLink, FileText } from "lucide";
 import { useApp } from "../../core/context.ts";
 import { formatBytes } from "../../core/format.ts";
 import { ticketsOf } from "../../files/actions/tickets.ts";
-import { labelOf } from "../../files/entry.ts";
+import { labelOf, shownName } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { Button } from "../../ui/button.tsx";
-import { shownName } from "../content/names.ts";
 import { useBlob } from "../content/blob.ts";
-import { Note, Shown, Unshowable, Waiting } from "./problem.tsx";
-import type { ViewProps } from "./view.ts";
+import { Note, Shown, Unshowable, type ViewProps, Waiting } from "./problem.tsx";
 
 /** Larger documents are not loaded into the page, in bytes. */
 const MAX_PDF = 30_000_000;
@@ -35,7 +33,7 @@ function Document(props: ViewProps) {
     return isPdf ? new Blob([file], { type: "application/pdf" }) : null;
   });
   return (
-    <Shown {...props} from={loading}>
+    <Shown from={loading}>
       {(blob) => {
         if (blob === null) return <Unshowable {...props} title="This is not a PDF document" />;
         if (src === undefined) return <Waiting />;

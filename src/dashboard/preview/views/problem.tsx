@@ -3,19 +3,28 @@ import type { ComponentChildren } from "preact";
 import { ApiError, sentenceOf } from "../../core/api_error.ts";
 import { useApp } from "../../core/context.ts";
 import type { Resource } from "../../core/resource.ts";
+import type { Entry, Place } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, LoadProblem } from "../../ui/loaded.tsx";
-import type { ViewProps } from "./view.ts";
+import type { View } from "../content/kinds.ts";
+
+/** What every view of a file gets. */
+export interface ViewProps {
+  place: Place;
+  entry: Entry;
+  /** Shows the file in another way. */
+  showAs: (view: View) => void;
+}
 
 /** Shows data of a file, or why there is none. */
-export function Shown<T>({ from, children, ...props }: ViewProps & {
+export function Shown<T>({ from, children }: {
   from: Resource<T>;
   children: (data: T) => ComponentChildren;
 }) {
   if (from.data !== undefined) return <>{children(from.data)}</>;
   if (from.error === undefined) return <Waiting />;
-  return <Failure {...props} error={from.error} onRetry={from.reload} />;
+  return <Failure error={from.error} onRetry={from.reload} />;
 }
 
 /** A file that is being loaded. */
@@ -28,7 +37,7 @@ export function Waiting() {
 }
 
 /** Why a file could not be loaded. */
-export function Failure({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+function Failure({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const status = error instanceof ApiError ? error.status : -1;
   if (status === 404 || status === 412) {
     return (

@@ -1,4 +1,4 @@
-import { ChevronDown, CodeXml, Eye } from "lucide";
+import { ChevronDown } from "lucide";
 import type { ComponentChildren } from "preact";
 import { formatBytes } from "../../core/format.ts";
 import { Button } from "../../ui/button.tsx";
@@ -37,21 +37,5 @@ export function Sheet({ facts, tools, children, beginning, onMore }: {
         </div>
       )}
     </div>
-  );
-}
-
-/** Switches between a formatted text and its source. */
-export function SourceButton({ isSource, onChange }: {
-  isSource: boolean;
-  onChange: (isSource: boolean) => void;
-}) {
-  return (
-    <Button
-      class="sheet-button"
-      icon={isSource ? Eye : CodeXml}
-      onClick={() => onChange(!isSource)}
-    >
-      {isSource ? "Formatted" : "Source"}
-    </Button>
   );
 }

@@ -1,9 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { formatNumber, plural } from "../../core/format.ts";
 import { delimiterOf, parseTable } from "../content/csv.ts";
-import { Sheet, SourceButton } from "./sheet.tsx";
-import { Source, type TextProps, WithText } from "./text.tsx";
-import type { ViewProps } from "./view.ts";
+import type { ViewProps } from "./problem.tsx";
+import { FormattedView, type TextProps } from "./text.tsx";
 
 /** Rows that are shown at once. */
 const ROWS_STEP = 500;
@@ -14,12 +13,10 @@ const MAX_FIELD = 500;
 
 /** A table of comma- or tab-separated values. */
 export function TableView(props: ViewProps) {
-  return <WithText {...props}>{(text) => <Table {...text} />}</WithText>;
+  return <FormattedView {...props} useFormat={useTable} />;
 }
 
-function Table(props: TextProps) {
-  const { entry, beginning, text } = props;
-  const [isSource, setSource] = useState(false);
+function useTable({ entry, beginning, text }: TextProps) {
   const [shown, setShown] = useState(ROWS_STEP);
   const isWhole = beginning.bytes.length >= beginning.total;
   const rows = useMemo(() => {
@@ -29,8 +26,7 @@ function Table(props: TextProps) {
     return parseTable(lines.replace(/^\ufeff/, ""), shown + 2, delimiter);
   }, [text, shown]);
   const [head = [], ...body] = rows;
-  const button = <SourceButton isSource={isSource} onChange={setSource} />;
-  if (isSource || rows.length === 0) return <Source {...props} tools={button} />;
+  if (rows.length === 0) return undefined;
   const hasMore = body.length > shown;
   const columns = Math.min(MAX_COLUMNS, Math.max(...rows.map(({ length }) => length)));
   const indexes = Array.from({ length: columns }, (_, index) => index);
@@ -38,35 +34,29 @@ function Table(props: TextProps) {
     hasMore ? `First ${formatNumber(shown)} rows` : plural(body.length, "row"),
     columns === MAX_COLUMNS ? `First ${columns} columns` : plural(columns, "column"),
   ];
-  return (
-    <Sheet
-      facts={facts}
-      tools={button}
-      beginning={beginning}
-      onMore={hasMore ? () => setShown(shown + ROWS_STEP) : undefined}
-    >
-      <div class="values" role="region" aria-label="Content" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <td class="values-number" />
-              {indexes.map((index) => (
-                <th key={index} scope="col">{field(head[index]) || `Column ${index + 1}`}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {body.slice(0, shown).map((row, number) => (
-              <tr key={number}>
-                <td class="values-number">{number + 1}</td>
-                {indexes.map((index) => <td key={index}>{field(row[index])}</td>)}
-              </tr>
+  const children = (
+    <div class="values" role="region" aria-label="Content" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <td class="values-number" />
+            {indexes.map((index) => (
+              <th key={index} scope="col">{field(head[index]) || `Column ${index + 1}`}</th>
             ))}
-          </tbody>
-        </table>
-      </div>
-    </Sheet>
+          </tr>
+        </thead>
+        <tbody>
+          {body.slice(0, shown).map((row, number) => (
+            <tr key={number}>
+              <td class="values-number">{number + 1}</td>
+              {indexes.map((index) => <td key={index}>{field(row[index])}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
+  return { facts, children, onMore: hasMore ? () => setShown(shown + ROWS_STEP) : undefined };
 }
 
 function field(value = ""): string {

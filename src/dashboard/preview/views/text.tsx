@@ -1,4 +1,4 @@
-import { Eye, WrapText } from "lucide";
+import { CodeXml, Eye, WrapText } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { plural } from "../../core/format.ts";
@@ -8,9 +8,8 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { type Beginning, useBeginning } from "../content/beginning.ts";
 import { decode, type Decoded, linesOf } from "../content/text.ts";
 import { viewOf } from "../content/kinds.ts";
-import { Shown, Unshowable } from "./problem.tsx";
+import { Shown, Unshowable, type ViewProps } from "./problem.tsx";
 import { Sheet } from "./sheet.tsx";
-import type { ViewProps } from "./view.ts";
 
 /** Bytes of a text that are read at once. */
 const TEXT_STEP = 256 * 1024;
@@ -24,13 +23,43 @@ export interface TextProps extends ViewProps, Decoded {
   beginning: Beginning;
 }
 
+/** A formatted text. */
+type Format = Pick<Parameters<typeof Sheet>[0], "facts" | "children" | "onMore">;
+
+/** A text that is shown formatted, or as its source. */
+export function FormattedView({ useFormat, ...props }: ViewProps & {
+  /** Returns `undefined` for a text of which only the source can be shown. */
+  useFormat: (props: TextProps) => Format | undefined;
+}) {
+  return <WithText {...props}>{(text) => <Formatted {...text} useFormat={useFormat} />}</WithText>;
+}
+
+function Formatted({ useFormat, ...props }: TextProps & {
+  useFormat: (props: TextProps) => Format | undefined;
+}) {
+  const [isSource, setSource] = useState(false);
+  const format = useFormat(props);
+  if (format === undefined) return <Source {...props} />;
+  const button = (
+    <Button
+      class="sheet-button"
+      icon={isSource ? Eye : CodeXml}
+      onClick={() => setSource(!isSource)}
+    >
+      {isSource ? "Formatted" : "Source"}
+    </Button>
+  );
+  if (isSource) return <Source {...props} tools={button} />;
+  return <Sheet {...format} tools={button} beginning={props.beginning} />;
+}
+
 /** Reads the beginning of a text. What turns out to be none is shown as bytes. */
-export function WithText({ children, ...props }: ViewProps & {
+function WithText({ children, ...props }: ViewProps & {
   children: (props: TextProps) => ComponentChildren;
 }) {
   const from = useBeginning(props.place, props.entry, TEXT_STEP);
   return (
-    <Shown {...props} from={from}>
+    <Shown from={from}>
       {(beginning) => <Decoding {...props} beginning={beginning}>{children}</Decoding>}
     </Shown>
   );
@@ -64,7 +93,7 @@ function Back({ entry, showAs }: ViewProps) {
 }
 
 /** The source of a text. */
-export function Source({ entry, beginning, text, encoding, tools }: TextProps & {
+function Source({ entry, beginning, text, encoding, tools }: TextProps & {
   tools?: ComponentChildren;
 }) {
   const lines = useMemo(() => linesOf(text), [text]);

@@ -1,5 +1,3 @@
-import { TextField } from "../ui/field.tsx";
-
 const UNITS: Readonly<Record<string, number>> = {
   b: 1,
   kb: 1e3,
@@ -28,27 +26,11 @@ export function sizeText(bytes: number | null): string {
   return `${bytes / size} ${unit === "kb" ? "kB" : unit.toUpperCase()}`;
 }
 
-/** Returns what is wrong with an entered size. */
-export function sizeProblem(text: string): string | undefined {
-  return parseSize(text) === undefined ? "Enter a size such as 10 GB, or nothing" : undefined;
-}
+/** The attributes of a field for a limit of bytes. */
+export const SIZE_FIELD = {
+  hint: "Such as 500 MB, 10 GB or 1 TB. Empty for no limit.",
+  placeholder: "No limit",
+};
 
-/** A field for a limit of bytes. */
-export function SizeField({ label, value, problem, onInput }: {
-  label: string;
-  value: string;
-  /** What else is wrong with the value than its form. */
-  problem?: string | undefined;
-  onInput: (value: string) => void;
-}) {
-  return (
-    <TextField
-      label={label}
-      hint="Such as 500 MB, 10 GB or 1 TB. Empty for no limit."
-      placeholder="No limit"
-      value={value}
-      problem={sizeProblem(value) ?? problem}
-      onInput={onInput}
-    />
-  );
-}
+/** What is wrong with a text that is no size. */
+export const NO_SIZE = "Enter a size such as 10 GB, or nothing";
