@@ -25,18 +25,16 @@ export function AppForm({ project, app, onClose }: {
       ...(isAdministrator || suffix !== null ? { host: host.trim() || null } : {}),
     };
     const path = { project_id: project };
-    if (app === undefined) {
-      const body = { name: name.trim(), ...addresses };
-      return onClose(
-        await dataOf(api.POST("/admin/v1/projects/{project_id}/apps", { params: { path }, body })),
-      );
-    }
-    const params = { path: { ...path, app: app.name } };
-    onClose(
-      await dataOf(
-        api.PATCH("/admin/v1/projects/{project_id}/apps/{app}", { params, body: addresses }),
-      ),
-    );
+    const saved: Promise<{ data?: App }> = app === undefined
+      ? api.POST("/admin/v1/projects/{project_id}/apps", {
+        params: { path },
+        body: { name: name.trim(), ...addresses },
+      })
+      : api.PATCH("/admin/v1/projects/{project_id}/apps/{app}", {
+        params: { path: { ...path, app: app.name } },
+        body: addresses,
+      });
+    onClose(await dataOf(saved));
   };
   return (
     <FormDialog

@@ -11,7 +11,7 @@ import { Facts } from "../ui/facts.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { RemoveButton } from "../ui/remove_button.tsx";
+import { RemoveButton, RemoveSection } from "../ui/remove_button.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { Table } from "../ui/table.tsx";
 import { addressOfApp } from "./app_address.ts";
@@ -186,11 +186,11 @@ function NewAppKey({ path, onClose }: {
       name: name.trim(),
       ...(description.trim() === "" ? {} : { description: description.trim() }),
     };
-    onClose(
-      await dataOf(
-        api.POST("/admin/v1/projects/{project_id}/apps/{app}/keys", { params: { path }, body }),
-      ),
-    );
+    const made = api.POST("/admin/v1/projects/{project_id}/apps/{app}/keys", {
+      params: { path },
+      body,
+    });
+    onClose(await dataOf(made));
   };
   return (
     <FormDialog
@@ -211,25 +211,21 @@ function NewAppKey({ path, onClose }: {
 }
 
 function Removal({ project, data: { app: { name } } }: AppProps) {
-  const context = useApp();
+  const { api, router, toasts } = useApp();
   const remove = async () => {
-    const isAgreed = await confirm(context, {
-      title: `Delete “${name}”?`,
-      text: "Its keys and addresses are deleted. The application itself is not touched.",
-      action: "Delete application",
-    });
-    if (!isAgreed) return;
-    await context.api.DELETE("/admin/v1/projects/{project_id}/apps/{app}", {
+    await api.DELETE("/admin/v1/projects/{project_id}/apps/{app}", {
       params: { path: { project_id: project, app: name } },
     });
-    context.toasts.success("Application deleted");
-    context.router.go(links.section(project, "apps"));
+    toasts.success("Application deleted");
+    router.go(links.section(project, "apps"));
   };
   return (
-    <Section title="Delete the application">
-      <div class="row">
-        <Button kind="danger" onClick={remove}>Delete application…</Button>
-      </div>
-    </Section>
+    <RemoveSection
+      heading="Delete the application"
+      title={`Delete “${name}”?`}
+      text="Its keys and addresses are deleted. The application itself is not touched."
+      action="Delete application"
+      run={remove}
+    />
   );
 }

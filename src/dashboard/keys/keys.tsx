@@ -9,7 +9,7 @@ import { RemoveButton } from "../ui/remove_button.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { NewKey } from "./new_key.tsx";
-import { RIGHTS_COLUMNS } from "./rights_columns.tsx";
+import { RIGHTS_COLUMNS } from "./rights.tsx";
 import { S3Keys } from "./s3_keys.tsx";
 
 type ProjectKey = Schemas["ProjectKeyList"]["keys"][number];

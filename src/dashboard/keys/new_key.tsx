@@ -3,7 +3,7 @@ import { useApp } from "../core/context.ts";
 import type { Permission } from "../core/session.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Checkbox, SelectField, TextField } from "../ui/field.tsx";
-import { PERMISSIONS } from "./rights.ts";
+import { PERMISSIONS } from "./rights.tsx";
 
 const DAY = 86_400;
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Permission } from "../core/session.ts";
-import { rightsText } from "./rights.ts";
+import { rightsText } from "./rights.tsx";
 
 Deno.test("The rights of a key are said in words", () => {
   const all: Permission[] = ["read", "write", "delete", "list", "admin"];

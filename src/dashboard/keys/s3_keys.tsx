@@ -1,15 +1,16 @@
 import { HardDrive, Plus } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import { type App, useApp } from "../core/context.ts";
 import { useAnswer } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
+import { LabelledCopy, Snippet } from "../ui/copy.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Section } from "../ui/page.tsx";
 import { RemoveButton } from "../ui/remove_button.tsx";
+import { showOnce } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { NewKey } from "./new_key.tsx";
-import { type ListedKey, RIGHTS_COLUMNS } from "./rights_columns.tsx";
-import { showS3Secret } from "./s3_secret_dialog.tsx";
+import { type ListedKey, RIGHTS_COLUMNS } from "./rights.tsx";
 
 type S3Key = Schemas["S3KeyList"]["s3_keys"][number];
 
@@ -91,6 +92,47 @@ function leadOf(address: string | null): string {
 
 function titleOf({ name, access_key_id }: Pick<S3Key, "name" | "access_key_id">): string {
   return name ?? access_key_id;
+}
+
+/** Shows a new S3 key with its secret, which the server never shows again. */
+async function showS3Secret(
+  { overlays, session }: Pick<App, "overlays" | "session">,
+  key: Schemas["NewS3Key"],
+): Promise<void> {
+  const address = session.current.value?.s3 ?? null;
+  const content = (
+    <>
+      {address !== null && <LabelledCopy label="Address of S3" text={address} />}
+      <LabelledCopy label="Access key id" text={key.access_key_id} />
+      <LabelledCopy label="Secret access key" text={key.secret_access_key} isSecret />
+      <Snippet
+        title="Environment of S3 clients"
+        copy="Copy the environment of S3 clients"
+        text={s3Settings(key, address)}
+      />
+    </>
+  );
+  const title = `Created the S3 key “${key.name ?? key.access_key_id}”`;
+  await showOnce({ overlays }, title, content, "Copy the secret now: it is not shown again.");
+}
+
+/**
+ * Returns the variables that S3 clients read a key from, one a line.
+ *
+ * @param endpoint The address of S3; `null` if the server has it turned off.
+ */
+export function s3Settings(
+  { access_key_id, secret_access_key }: Pick<
+    Schemas["NewS3Key"],
+    "access_key_id" | "secret_access_key"
+  >,
+  endpoint: string | null,
+): string {
+  return [
+    ...(endpoint === null ? [] : [`AWS_ENDPOINT_URL_S3=${endpoint}`]),
+    `AWS_ACCESS_KEY_ID=${access_key_id}`,
+    `AWS_SECRET_ACCESS_KEY=${secret_access_key}`,
+  ].join("\n");
 }
 
 const COLUMNS: Column<S3Key & ListedKey>[] = [

@@ -1,5 +1,8 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { type Api, dataOf, pagesOf, type Schemas } from "../core/api.ts";
+import { type App, useApp } from "../core/context.ts";
+import { type Resource, useResource } from "../core/resource.ts";
 import type { Entry } from "../files/entry.ts";
 
 export type ShareLink = Schemas["Link"];
@@ -34,11 +37,11 @@ export class DriveLinks {
   }
 
   /** Loads all links. @throws {ApiError} */
-  async load(signal?: AbortSignal): Promise<void> {
+  async load(signal: AbortSignal | null = null): Promise<void> {
     const pages = pagesOf((from) =>
       this.api.GET("/v1/{project_id}/{drive_name}/links", {
         params: { path: this.#path, query: { limit: PAGE, ...from } },
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       })
     );
     this.#links.value = (await Array.fromAsync(pages)).flatMap(({ links }) => links);
@@ -71,6 +74,34 @@ export function isOpen(
   { expires, max_downloads, downloads }: Pick<ShareLink, "expires" | "max_downloads" | "downloads">,
   now = Date.now(),
 ): boolean {
-  if (expires !== null && Date.parse(expires) <= now) return false;
-  return max_downloads === null || downloads < max_downloads;
+  return !isOver(expires, now) && (max_downloads === null || downloads < max_downloads);
+}
+
+/** Whether something has expired. */
+export function isOver(expires: string | null, now = Date.now()): boolean {
+  return expires !== null && Date.parse(expires) <= now;
+}
+
+/** The links of the drives that were opened, by the page's API client. */
+const known = new WeakMap<object, Map<string, DriveLinks>>();
+
+/** Returns the links of a drive: the same object for every part of the page, so that all show a change at once. */
+export function linksOf({ api }: Pick<App, "api">, project: string, drive: string): DriveLinks {
+  const drives = known.get(api) ?? new Map<string, DriveLinks>();
+  known.set(api, drives);
+  const key = JSON.stringify([project, drive]);
+  const links = drives.get(key) ?? new DriveLinks(api, project, drive);
+  drives.set(key, links);
+  return links;
+}
+
+/** Loads the links of a drive. */
+export function useLinks(project: string, drive: string): [DriveLinks, Resource<true>] {
+  const app = useApp();
+  const links = useMemo(() => linksOf(app, project, drive), [project, drive]);
+  const loading = useResource(async (signal) => {
+    await links.load(signal);
+    return true as const;
+  }, [project, drive]);
+  return [links, loading];
 }

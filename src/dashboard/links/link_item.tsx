@@ -3,7 +3,7 @@ import { formatRelative, plural } from "../core/format.ts";
 import type { Entry } from "../files/entry.ts";
 import { CopyField } from "../ui/copy.tsx";
 import { RemoveButton } from "../ui/remove_button.tsx";
-import { type DriveLinks, isOpen, type ShareLink } from "./drive_links.ts";
+import { type DriveLinks, isOpen, isOver, type ShareLink } from "./drive_links.ts";
 
 /** The links of a file or folder. @param children What is shown if there are none. */
 export function LinkList({ shared, entry, children = null }: {
@@ -63,13 +63,9 @@ export function LinkLimits({ link }: { link: ShareLink }) {
   if (!isOpen(link)) {
     return (
       <p class="hint">
-        <span class="badge bad">{isExpired(link) ? "Expired" : "Used up"}</span> {count}
+        <span class="badge bad">{isOver(expires) ? "Expired" : "Used up"}</span> {count}
       </p>
     );
   }
   return <p class="hint">{parts.join(" · ")}</p>;
-}
-
-function isExpired({ expires }: ShareLink): boolean {
-  return expires !== null && Date.parse(expires) <= Date.now();
 }

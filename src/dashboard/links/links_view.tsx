@@ -9,9 +9,8 @@ import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { RemoveButton } from "../ui/remove_button.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import type { ShareLink } from "./drive_links.ts";
+import { type ShareLink, useLinks } from "./drive_links.ts";
 import { LinkLimits } from "./link_item.tsx";
-import { useLinks } from "./shared_links.ts";
 
 /** All links of a drive. */
 export function Links({ project, drive }: { project: string; drive: string }) {

@@ -3,10 +3,9 @@ import { type Entry, labelOf, type Place } from "../files/entry.ts";
 import { copyText } from "../ui/copy.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Loaded } from "../ui/loaded.tsx";
-import type { LinkSettings } from "./drive_links.ts";
+import { type LinkSettings, useLinks } from "./drive_links.ts";
 import { LinkForm } from "./link_form.tsx";
 import { LinkList } from "./link_item.tsx";
-import { useLinks } from "./shared_links.ts";
 
 /** Shows the links of a file or folder, makes new ones and revokes them. */
 export async function showShareDialog(

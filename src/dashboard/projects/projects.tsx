@@ -1,7 +1,7 @@
 import { Boxes, Plus } from "lucide";
 import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
-import { type App, useApp } from "../core/context.ts";
+import { useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
@@ -159,13 +159,4 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
       />
     </FormDialog>
   );
-}
-
-/** Deletes a project after its id was typed. */
-export async function deleteProject(app: App, project: string): Promise<void> {
-  await app.api.DELETE("/admin/v1/projects/{project_id}", {
-    params: { path: { project_id: project } },
-  });
-  app.toasts.success("The project is being deleted");
-  app.router.go(links.projects());
 }

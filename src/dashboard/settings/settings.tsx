@@ -3,15 +3,13 @@ import { useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import type { Resource } from "../core/resource.ts";
-import { deleteProject } from "../projects/projects.tsx";
 import { NO_SIZE, parseSize, SIZE_FIELD, sizeText } from "../projects/size_field.ts";
 import { useProject } from "../projects/use_project.ts";
-import { Button } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { RemoveButton } from "../ui/remove_button.tsx";
+import { RemoveButton, RemoveSection } from "../ui/remove_button.tsx";
 import { Table } from "../ui/table.tsx";
 import { Setting } from "./setting.tsx";
 
@@ -211,23 +209,22 @@ function DomainSettings(props: SettingsProps) {
 }
 
 function DangerZone({ info: { project_id, files } }: { info: Project }) {
-  const app = useApp();
+  const { api, router, toasts } = useApp();
   const remove = async () => {
-    const isAgreed = await confirm(app, {
-      title: "Delete this project?",
-      text: `All drives with ${
-        plural(files, "file")
-      }, keys, links and applications are deleted for good.`,
-      action: "Delete project",
-      typed: project_id,
-    });
-    if (isAgreed) await deleteProject(app, project_id);
+    await api.DELETE("/admin/v1/projects/{project_id}", { params: { path: { project_id } } });
+    toasts.success("The project is being deleted");
+    router.go(links.projects());
   };
+  const all = `All drives with ${plural(files, "file")}, keys, links and applications`;
   return (
-    <Section title="Delete the project" lead="There is no way back.">
-      <div class="row">
-        <Button kind="danger" onClick={remove}>Delete project…</Button>
-      </div>
-    </Section>
+    <RemoveSection
+      heading="Delete the project"
+      lead="There is no way back."
+      title="Delete this project?"
+      text={`${all} are deleted for good.`}
+      action="Delete project"
+      typed={project_id}
+      run={remove}
+    />
   );
 }

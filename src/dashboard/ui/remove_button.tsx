@@ -1,7 +1,8 @@
 import { Trash2 } from "lucide";
 import { useApp } from "../core/context.ts";
-import { IconButton } from "./button.tsx";
+import { Button, IconButton } from "./button.tsx";
 import { confirm, type Question } from "./dialog.tsx";
+import { Section } from "./page.tsx";
 
 /** A button that removes something after a question, and says so. */
 export function RemoveButton({ label, done, run, ...question }: Question & {
@@ -18,4 +19,23 @@ export function RemoveButton({ label, done, run, ...question }: Question & {
     app.toasts.success(done);
   };
   return <IconButton icon={Trash2} label={label} onClick={remove} />;
+}
+
+/** The part of a page with the button that removes what the page is about, after a question. */
+export function RemoveSection({ heading, lead, run, ...question }: Question & {
+  heading: string;
+  lead?: string;
+  run: () => Promise<unknown>;
+}) {
+  const app = useApp();
+  const remove = async () => {
+    if (await confirm(app, question)) await run();
+  };
+  return (
+    <Section title={heading} lead={lead}>
+      <div class="row">
+        <Button kind="danger" onClick={remove}>{question.action}…</Button>
+      </div>
+    </Section>
+  );
 }

@@ -2,7 +2,8 @@ import { useEffect } from "preact/hooks";
 import type { App } from "../../core/context.ts";
 import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
 import type { Entry, Place } from "../entry.ts";
-import { describe, FileActions } from "./file_actions.ts";
+import { FileActions } from "./file_actions.ts";
+import { describe } from "./naming.ts";
 
 /** The type of entries that are dragged or in the clipboard: JSON of an `EntryList`. */
 export const ENTRIES_TYPE = "application/x-kvdrive";

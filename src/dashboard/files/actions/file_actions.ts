@@ -11,10 +11,9 @@ import { confirm } from "../../ui/dialog.tsx";
 import { showShareDialog } from "../../links/share_dialog.tsx";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { DriveFiles, type Renaming, type Target } from "./drive_files.ts";
-import { labelProblem, mayGoTo, nameIn } from "./naming.ts";
-import { chooseTarget } from "./target_dialog.tsx";
+import { describe, labelProblem, mayGoTo, nameIn } from "./naming.ts";
+import { askForFolder, chooseTarget } from "./target_dialog.tsx";
 import { ticketsOf } from "./tickets.ts";
-import { askForFolder } from "./new_folder.ts";
 import { type Move, Relocation } from "./relocation.tsx";
 
 /** What changed in a folder, so that its list can follow without loading everything again. */
@@ -265,14 +264,6 @@ export class FileActions {
       toasts.error(error);
     }
   }
-}
-
-/** Returns `“photo.jpg”`, or "3 items". */
-export function describe(entries: readonly Entry[]): string {
-  const [first] = entries;
-  return entries.length === 1 && first !== undefined
-    ? `“${labelOf(first)}”`
-    : plural(entries.length, "item");
 }
 
 /** A line separates two groups that have entries. */

@@ -1,3 +1,4 @@
+import { plural } from "../../core/format.ts";
 import { type Entry, folderOf, labelOf } from "../entry.ts";
 import type { Renaming } from "./drive_files.ts";
 
@@ -31,6 +32,14 @@ export function nameIn(path: string, entry: Entry): string {
 /** Whether an entry may go to a folder: a folder cannot go into itself. */
 export function mayGoTo(entry: Entry, path: string): boolean {
   return entry.kind === "file" || !path.startsWith(entry.name);
+}
+
+/** Returns `“photo.jpg”`, or "3 items". */
+export function describe(entries: readonly Entry[]): string {
+  const [first] = entries;
+  return entries.length === 1 && first !== undefined
+    ? `“${labelOf(first)}”`
+    : plural(entries.length, "item");
 }
 
 /** Returns the name with a number that no other has: `photo (2).jpg`. */

@@ -6,7 +6,7 @@ import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { askAboutConflicts } from "./conflict_dialog.tsx";
 import { DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
 import type { FolderChange } from "./file_actions.ts";
-import { renamingsOf } from "./naming.ts";
+import { describe, renamingsOf } from "./naming.ts";
 
 /** An entry, and the name that it gets. */
 export interface Move {
@@ -15,15 +15,18 @@ export interface Move {
 }
 
 /** What was moved or copied. */
-interface Relocated {
+interface Transferred {
+  done: readonly Renaming[];
+  failed: Outcome["failed"];
+  replaced: Replaced;
+}
+
+interface Relocated extends Transferred {
   moves: readonly Move[];
   /** All folders, with the names that they got. */
   folders: readonly Renaming[];
   /** Folders that were there before. */
   kept: readonly string[];
-  done: readonly Renaming[];
-  failed: Outcome["failed"];
-  replaced: Replaced;
   drive: string;
 }
 
@@ -62,43 +65,49 @@ export class Relocation {
     );
     const kept = isCopy ? [] : await foldersThere(moves, target);
     for (const { to } of folders) await target.createFolder(to);
-    const { done, failed, replaced } = await this.#transfer(items, target);
-    if (!isCopy && failed.length === 0) {
-      await this.#files.removeFolders(folders.map(({ from }) => from));
-    }
+    const transferred = await this.#transfer(items, target);
+    const { done, failed } = transferred;
     const isWhole = failed.length === 0;
-    const gone = isCopy ? [] : isWhole ? moves.map(({ entry }) => entry.name) : done.map(fromOf);
+    if (!isCopy && isWhole) await this.#files.removeFolders(folders.map(({ from }) => from));
+    const gone = isCopy
+      ? []
+      : isWhole
+      ? moves.map(({ entry }) => entry.name)
+      : done.map(({ from }) => from);
     const renamed = isWhole && !isCopy ? renamingIn(moves) : undefined;
     onChange({ removed: gone, hasNew: true, ...(renamed === undefined ? {} : { renamed }) });
-    this.#report({ moves, folders, kept, done, failed, replaced, drive });
+    this.#report({ ...transferred, moves, folders, kept, drive });
   }
 
   /** Sends what has no conflict, then what the user decided about the rest. */
-  async #transfer(
-    items: readonly Renaming[],
-    target: DriveFiles,
-  ): Promise<Pick<Relocated, "done" | "failed" | "replaced">> {
-    const { isCopy } = this.options;
-    const options = { isCopy, to: target.drive };
-    const first = await this.#files.transfer(items, options);
-    const byName = new Map(items.map((item) => [item.from, item]));
-    const done = first.done.flatMap((name) => byName.get(name) ?? []);
-    const refused = first.failed.flatMap(({ name }) => byName.get(name) ?? []);
-    const conflicts = await this.#conflicts(refused, target);
+  async #transfer(items: readonly Renaming[], target: DriveFiles): Promise<Transferred> {
+    const first = await this.#send(items, target, false);
+    const conflicts = await this.#conflicts(first.refused, target);
+    const done = [...first.done];
     const failed = first.failed.filter(({ name }) => !conflicts.some(({ from }) => from === name));
-    const none = { names: [], since: Infinity };
-    if (conflicts.length === 0) return { done, failed, replaced: none };
-    const choice = await askAboutConflicts(this.app, conflicts.map(({ to }) => to));
-    if (choice === "skip") return { done, failed, replaced: none };
-    const overwrite = choice === "replace";
-    const again = overwrite ? conflicts : await renumbered(conflicts, target);
-    const second = await this.#files.transfer(again, { ...options, overwrite });
-    const secondByName = new Map(again.map((item) => [item.from, item]));
-    const doneAgain = second.done.flatMap((name) => secondByName.get(name) ?? []);
-    done.push(...doneAgain);
-    failed.push(...second.failed);
-    const replaced = { names: doneAgain.map(toOf), since: second.since };
-    return { done, failed, replaced: overwrite ? replaced : none };
+    const choice = conflicts.length === 0
+      ? "skip"
+      : await askAboutConflicts(this.app, conflicts.map(({ to }) => to));
+    const replaced = { names: [], since: Infinity };
+    if (choice === "skip") return { done, failed, replaced };
+    const isReplacing = choice === "replace";
+    const again = isReplacing ? conflicts : await renumbered(conflicts, target);
+    const second = await this.#send(again, target, isReplacing);
+    return {
+      done: [...done, ...second.done],
+      failed: [...failed, ...second.failed],
+      replaced: isReplacing
+        ? { names: second.done.map(({ to }) => to), since: second.since }
+        : replaced,
+    };
+  }
+
+  async #send(items: readonly Renaming[], target: DriveFiles, overwrite: boolean) {
+    const options = { isCopy: this.options.isCopy, to: target.drive, overwrite };
+    const { done, failed, since } = await this.#files.transfer(items, options);
+    const byName = new Map(items.map((item) => [item.from, item]));
+    const itemsOf = (names: readonly string[]) => names.flatMap((name) => byName.get(name) ?? []);
+    return { done: itemsOf(done), refused: itemsOf(failed.map(({ name }) => name)), failed, since };
   }
 
   /** Of files that were refused, those whose target exists, unless they are gone themselves. */
@@ -123,7 +132,7 @@ export class Relocation {
     if (first === undefined || (done.length === 0 && first.entry.kind === "file")) return;
     const folder = folderOf({ name: first.to });
     const isRename = !isCopy && renamingIn(moves) !== undefined;
-    const what = moves.length === 1 ? `“${labelOf(first.entry)}”` : plural(moves.length, "item");
+    const what = describe(moves.map(({ entry }) => entry));
     const where = folder === "" ? drive : labelOf({ name: folder });
     const text = isRename
       ? `Renamed to “${labelOf({ name: first.to })}”`
@@ -178,14 +187,6 @@ function renamingIn([move, ...others]: readonly Move[]): Renaming | undefined {
   if (move === undefined || others.length > 0) return undefined;
   const { entry, to } = move;
   return folderOf(entry) === folderOf({ name: to }) ? { from: entry.name, to } : undefined;
-}
-
-function fromOf({ from }: Renaming): string {
-  return from;
-}
-
-function toOf({ to }: Renaming): string {
-  return to;
 }
 
 /** The folder itself and the folders in it, with the names that they get. */

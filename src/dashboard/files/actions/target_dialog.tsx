@@ -4,13 +4,12 @@ import { type App, useApp } from "../../core/context.ts";
 import { useResource } from "../../core/resource.ts";
 import { useDrives } from "../../projects/use_project.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { askForText, Dialog } from "../../ui/dialog.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { type Entry, labelOf, type Place } from "../entry.ts";
 import { DriveFiles, type Target } from "./drive_files.ts";
-import { mayGoTo } from "./naming.ts";
-import { askForFolder } from "./new_folder.ts";
+import { labelProblem, mayGoTo } from "./naming.ts";
 
 interface Question {
   title: string;
@@ -158,6 +157,21 @@ function Branches(branch: BranchProps) {
         )}
     </Loaded>
   );
+}
+
+/** Asks for a name, and creates a folder below a path. Returns its whole name. */
+export async function askForFolder(
+  app: Pick<App, "overlays">,
+  files: DriveFiles,
+  path: string,
+): Promise<string | undefined> {
+  const label = await askForText(app, {
+    title: "New folder",
+    submit: "Create",
+    label: "Name",
+    problemOf: (label) => labelProblem(label, (label) => files.isTaken(path + label)),
+  }, (label) => files.createFolder(`${path}${label}/`));
+  return label === undefined ? undefined : `${path}${label}/`;
 }
 
 /** Moves the focus to the next or previous row of the tree. */

@@ -1,7 +1,7 @@
 import { dataOf } from "../../core/api.ts";
 import type { App } from "../../core/context.ts";
 import { plural } from "../../core/format.ts";
-import { type Entry, folderOf, labelOf } from "../entry.ts";
+import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 
 /** A ticket is replaced this long before it ends, in milliseconds: a video may still play. */
 const RESERVE = 10 * 60_000;
@@ -20,14 +20,6 @@ interface Ticket {
   expires: number;
 }
 
-/** What a ticket opens: a folder of a drive. */
-interface Folder {
-  project: string;
-  drive: string;
-  /** Empty, or with a slash at its end. */
-  path: string;
-}
-
 /** Addresses that open files without the headers of the API, for images, players and downloads of the browser. */
 export class Tickets {
   readonly #tickets = new Map<string, { ticket: Promise<Ticket>; expires: number }>();
@@ -35,12 +27,8 @@ export class Tickets {
   constructor(private readonly app: Pick<App, "api" | "session">) {}
 
   /** Returns the address of a file. A folder has one ticket, which is used until shortly before it ends. @throws {ApiError} */
-  async addressOf(
-    { project, drive }: Omit<Folder, "path">,
-    name: string,
-    isDownload = false,
-  ): Promise<string> {
-    const { url } = await this.#ticketOf({ project, drive, path: folderOf({ name }) });
+  async addressOf(place: Place, name: string, isDownload = false): Promise<string> {
+    const { url } = await this.#ticketOf({ ...place, path: folderOf({ name }) });
     return `${url}?${new URLSearchParams({ name, ...(isDownload ? { download: "true" } : {}) })}`;
   }
 
@@ -52,7 +40,7 @@ export class Tickets {
    * @throws {Error} If there are too many.
    */
   async archiveOf(
-    { project, drive, path }: Folder,
+    place: Place,
     entries: readonly Entry[],
     isEverything: boolean,
   ): Promise<string> {
@@ -61,26 +49,24 @@ export class Tickets {
     let [names, prefixes] = [namesOf("file"), namesOf("folder")];
     if (names.length > MAX_FILES || prefixes.length > MAX_FOLDERS) {
       if (!isEverything) throw new Error(TOO_MANY);
-      [names, prefixes] = [[], [path]];
+      [names, prefixes] = [[], [place.path]];
     }
-    const { url } = await dataOf(this.app.api.POST("/dashboard/downloads", {
-      body: { project_id: project, drive_name: drive, names, prefixes },
-    }));
+    const { url } = await this.#make(place, names, prefixes);
     const [first, ...others] = entries;
-    const label = first === undefined || others.length > 0 ? drive : labelOf(first);
+    const label = first === undefined || others.length > 0 ? place.drive : labelOf(first);
     return `${url}?${new URLSearchParams({ zip: `${label}.zip` })}`;
   }
 
   /** Makes a new ticket for the folder of a file when it is asked for next. */
-  forget({ project, drive }: Omit<Folder, "path">, name: string): void {
-    this.#tickets.delete(this.#keyOf({ project, drive, path: folderOf({ name }) }));
+  forget(place: Place, name: string): void {
+    this.#tickets.delete(this.#keyOf({ ...place, path: folderOf({ name }) }));
   }
 
-  #ticketOf(folder: Folder): Promise<Ticket> {
+  #ticketOf(folder: Place): Promise<Ticket> {
     const key = this.#keyOf(folder);
     const known = this.#tickets.get(key);
     if (known !== undefined && known.expires - RESERVE > Date.now()) return known.ticket;
-    const ticket = this.#make(folder);
+    const ticket = this.#make(folder, [], [folder.path]);
     // Until it is there, all who ask wait for the same one.
     const made = { ticket, expires: Infinity };
     ticket.then(
@@ -94,15 +80,18 @@ export class Tickets {
     return ticket;
   }
 
-  async #make({ project, drive, path }: Folder): Promise<Ticket> {
-    const { url, expires } = await dataOf(this.app.api.POST("/dashboard/downloads", {
-      body: { project_id: project, drive_name: drive, names: [], prefixes: [path] },
-    }));
+  async #make(
+    { project, drive }: Place,
+    names: string[],
+    prefixes: string[],
+  ): Promise<Ticket> {
+    const body = { project_id: project, drive_name: drive, names, prefixes };
+    const { url, expires } = await dataOf(this.app.api.POST("/dashboard/downloads", { body }));
     return { url, expires: Date.parse(expires) };
   }
 
   /** A ticket ends with its session. */
-  #keyOf({ project, drive, path }: Folder): string {
+  #keyOf({ project, drive, path }: Place): string {
     return JSON.stringify([this.app.session.current.peek()?.id, project, drive, path]);
   }
 }

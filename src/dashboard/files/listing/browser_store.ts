@@ -6,8 +6,6 @@ export type StoreName = "listings" | "thumbnails";
 
 /** Records of each kind at most; the oldest ones are removed. */
 const MAX_RECORDS: Record<StoreName, number> = { listings: 40, thumbnails: 3000 };
-/** Writes between two checks of the number of records. */
-const WRITES_BETWEEN_TRIMS = 20;
 
 const DATABASE = "kvdrive.files";
 /** The session that the records are of: another one must not see them. */
@@ -16,7 +14,6 @@ const OWNER = "kvdrive.files.session";
 /** A cache in the browser that outlives the page, but not the session. Without IndexedDB nothing is kept. */
 export class BrowserStore {
   readonly #database: Promise<IDBDatabase | undefined>;
-  #writes = 0;
 
   constructor(session: SessionStore) {
     this.#database = open().catch(() => undefined);
@@ -49,7 +46,7 @@ export class BrowserStore {
     try {
       const records = database.transaction(store, "readwrite").objectStore(store);
       await result(records.put({ value, at: Date.now() }, key));
-      if (this.#writes++ % WRITES_BETWEEN_TRIMS === 0) await trim(records, MAX_RECORDS[store]);
+      await trim(records, MAX_RECORDS[store]);
     } catch {
       // It is only a cache.
     }
@@ -80,12 +77,8 @@ export function browserStoreOf(session: SessionStore): BrowserStore {
 async function trim(records: IDBObjectStore, max: number): Promise<void> {
   const surplus = await result(records.count()) - max;
   if (surplus <= 0) return;
-  for (const key of await oldest(records, surplus)) records.delete(key);
-}
-
-/** The primary keys of the oldest records. */
-function oldest(records: IDBObjectStore, count: number): Promise<IDBValidKey[]> {
-  return result(records.index("at").getAllKeys(null, count));
+  const oldest = await result(records.index("at").getAllKeys(null, surplus));
+  for (const key of oldest) records.delete(key);
 }
 
 async function open(): Promise<IDBDatabase> {

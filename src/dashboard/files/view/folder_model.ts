@@ -1,8 +1,7 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { createShared } from "../../core/context.ts";
 import { links } from "../../core/links.ts";
-import type { DriveLinks } from "../../links/drive_links.ts";
-import { linksOf } from "../../links/shared_links.ts";
+import { type DriveLinks, linksOf } from "../../links/drive_links.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { FileActions, type FolderChange } from "../actions/file_actions.ts";
 import type { Entry, Place } from "../entry.ts";

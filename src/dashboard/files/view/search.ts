@@ -1,5 +1,4 @@
-import { Listing } from "../listing/listing.ts";
-import { readPage } from "../listing/read_page.ts";
+import { Listing, readPage } from "../listing/listing.ts";
 import type { FolderModel } from "./folder_model.ts";
 
 /** Names that one request looks at, as the API says. */
@@ -31,8 +30,8 @@ export interface Piece {
 
 /** Cuts a label where it contains a text; case is ignored. */
 export function highlight(label: string, query: string): Piece[] {
-  const [text, wanted] = [fold(label), fold(query)];
-  // Folding may change the length of rare letters: then nothing is marked rather than the wrong letters.
+  const [text, wanted] = [label.toLowerCase(), query.toLowerCase()];
+  // Lower case may change the length of rare letters: then nothing is marked rather than the wrong letters.
   if (wanted === "" || text.length !== label.length) return [{ text: label, isHit: false }];
   const pieces: Piece[] = [];
   let from = 0;
@@ -43,8 +42,4 @@ export function highlight(label: string, query: string): Piece[] {
   }
   if (from < label.length) pieces.push({ text: label.slice(from), isHit: false });
   return pieces;
-}
-
-function fold(text: string): string {
-  return text.toLowerCase();
 }

@@ -3,7 +3,7 @@ import { useApp } from "../../core/context.ts";
 import { type Entry, labelOf, type Place } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { LinkList } from "../../links/link_item.tsx";
-import { linksOf } from "../../links/shared_links.ts";
+import { linksOf } from "../../links/drive_links.ts";
 import { Button } from "../../ui/button.tsx";
 import { quoted } from "../../settings/snippets.ts";
 import { CopyField } from "../../ui/copy.tsx";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { s3Settings } from "./s3_settings.ts";
+import { s3Settings } from "./s3_keys.tsx";
 
 Deno.test("The variables of S3 clients have the key, and the endpoint if it is known", () => {
   const key = { access_key_id: "KVA", secret_access_key: "secret" };

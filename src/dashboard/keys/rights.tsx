@@ -1,4 +1,7 @@
+import { formatDate, formatRelative } from "../core/format.ts";
 import type { Permission } from "../core/session.ts";
+import { isOver } from "../links/drive_links.ts";
+import type { Column } from "../ui/table.tsx";
 
 /** The permissions of keys with what they allow, in the order of the form. */
 export const PERMISSIONS: readonly (readonly [Permission, label: string, hint: string])[] = [
@@ -28,3 +31,24 @@ export function rightsText({ permissions, drives, name_prefix }: KeyRights): str
   ].filter(Boolean).join(": ");
   return where === "" ? what : `${what} in ${where}`;
 }
+
+/** A key as a table shows it, beside its name. */
+export interface ListedKey extends KeyRights {
+  created: string;
+  expires: string | null;
+  last_used: string | null;
+}
+
+/** The columns with the rights and times of keys. */
+export const RIGHTS_COLUMNS: Column<ListedKey>[] = [
+  { title: "May", cell: (key) => rightsText(key) },
+  { title: "Last used", isMinor: true, cell: ({ last_used }) => formatRelative(last_used) },
+  { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
+  {
+    title: "Expires",
+    cell: ({ expires }) => {
+      if (expires === null) return "Never";
+      return isOver(expires) ? <span class="badge bad">Expired</span> : formatRelative(expires);
+    },
+  },
+];
