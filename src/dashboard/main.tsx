@@ -9,7 +9,6 @@ import { createTheme } from "./core/theme.ts";
 import { Toasts } from "./core/toasts.ts";
 import { Root } from "./shell/root.tsx";
 
-/** Starts the page. */
 function main(): void {
   const page = document.getElementById("page");
   if (page === null) return;

@@ -68,7 +68,6 @@ function columnsOf(project: string): Column<App>[] {
   ];
 }
 
-/** Whether callers need a key. */
 export function AccessBadge({ isOn }: { isOn: boolean }) {
   return isOn
     ? <span class="badge good">Key required</span>

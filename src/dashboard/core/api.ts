@@ -10,7 +10,6 @@ import type { SessionStore } from "./session.ts";
  */
 export type Api = Client<paths>;
 
-/** The schemas of the API's description. */
 export type Schemas = components["schemas"];
 
 /** Makes the API's client. Its calls carry the session; one that is refused ends it. */

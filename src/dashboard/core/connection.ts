@@ -39,7 +39,6 @@ export class Connection {
     };
   }
 
-  /** The server answered a call. */
   succeeded(): void {
     if (this.#state.value !== "offline" && this.#state.value !== "failing") return;
     clearInterval(this.#probe);

@@ -13,11 +13,9 @@ export type Section =
   | "settings"
   | "connect";
 
-/** The addresses of the page's views. */
 export const links = {
   projects: (): string => "#/projects",
   status: (): string => "#/status",
-  serverEvents: (): string => "#/events",
   account: (): string => "#/account",
 
   section: (project: string, section: Section, rest: readonly string[] = []): string =>

@@ -7,7 +7,6 @@ export interface Overlay {
   node: VNode;
 }
 
-/** The dialogs and menus over the page. */
 export class Overlays {
   readonly #open = signal<readonly Overlay[]>([]);
   readonly open: ReadonlySignal<readonly Overlay[]> = this.#open;

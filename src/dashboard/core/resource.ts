@@ -9,7 +9,6 @@ export interface Resource<T> {
   data: T | undefined;
   /** Why the last attempt failed. */
   error: unknown;
-  /** Loads again. */
   reload: () => void;
   /** Changes the data that is shown then, which other calls may have changed meanwhile. */
   edit: (change: (data: T) => T) => void;

@@ -1,7 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { sentenceOf } from "./api_error.ts";
 
-/** A short message in the corner. */
 export interface Toast {
   id: number;
   kind: "success" | "error" | "info";
@@ -43,7 +42,6 @@ export class Toasts {
     this.#show("info", text);
   }
 
-  /** Shows what failed. */
   error(error: unknown): void {
     this.#show("error", sentenceOf(error));
   }

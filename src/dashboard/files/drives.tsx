@@ -9,7 +9,6 @@ import { Icon } from "../ui/icon.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 
-/** The drives of a project. */
 export function Drives({ project }: { project: string }) {
   const app = useApp();
   const { session } = app;

@@ -19,7 +19,6 @@ export interface Entry {
   modified?: string;
   /** When the sender's own copy was last modified. */
   mtime?: string;
-  /** When the file expires. */
   expires?: string;
 }
 

@@ -14,7 +14,6 @@ import { S3Keys } from "./s3_keys.tsx";
 
 type ProjectKey = Schemas["ProjectKeyList"]["keys"][number];
 
-/** The keys of a project. */
 export function Keys({ project }: { project: string }) {
   const app = useApp();
   const path = { project_id: project };

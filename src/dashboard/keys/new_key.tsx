@@ -15,7 +15,6 @@ const LIFETIMES = [
   [`${365 * DAY}`, "In 1 year"],
 ] as const;
 
-/** What a new key is to be. */
 export interface WantedKey {
   name?: string;
   permissions: Permission[];

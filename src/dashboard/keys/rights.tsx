@@ -12,7 +12,6 @@ export const PERMISSIONS: readonly (readonly [Permission, label: string, hint: s
   ["admin", "Administer", "Keys, applications, settings"],
 ];
 
-/** What a key may do, and where. */
 export interface KeyRights {
   permissions: readonly Permission[];
   drives: readonly string[] | null;
@@ -39,7 +38,6 @@ export interface ListedKey extends KeyRights {
   last_used: string | null;
 }
 
-/** The columns with the rights and times of keys. */
 export const RIGHTS_COLUMNS: Column<ListedKey>[] = [
   { title: "May", cell: (key) => rightsText(key) },
   { title: "Last used", isMinor: true, cell: ({ last_used }) => formatRelative(last_used) },

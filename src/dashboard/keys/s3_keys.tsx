@@ -14,7 +14,6 @@ import { type ListedKey, RIGHTS_COLUMNS } from "./rights.tsx";
 
 type S3Key = Schemas["S3KeyList"]["s3_keys"][number];
 
-/** The S3 keys of a project. */
 export function S3Keys({ project }: { project: string }) {
   const app = useApp();
   const path = { project_id: project };

@@ -7,7 +7,6 @@ import type { Entry } from "../files/entry.ts";
 
 export type ShareLink = Schemas["Link"];
 
-/** What a new link is made of. */
 export interface LinkSettings {
   /** Seconds; `null`: until it is revoked. */
   expires_in: number | null;
@@ -95,7 +94,6 @@ export function linksOf({ api }: Pick<App, "api">, project: string, drive: strin
   return links;
 }
 
-/** Loads the links of a drive. */
 export function useLinks(project: string, drive: string): [DriveLinks, Resource<true>] {
   const app = useApp();
   const links = useMemo(() => linksOf(app, project, drive), [project, drive]);

@@ -81,7 +81,6 @@ export function LinkForm({ isFolder, onCreate }: {
   );
 }
 
-/** Returns what is wrong with a limit of downloads. */
 function limitProblem(text: string): string | undefined {
   if (text === "") return undefined;
   const isValid = /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_DOWNLOADS;

@@ -28,7 +28,6 @@ export function LinkList({ shared, entry, children = null }: {
   );
 }
 
-/** A link with its address and limits. */
 function LinkItem({ link, onRevoke }: { link: ShareLink; onRevoke: () => Promise<void> }) {
   return (
     <li class="link-item">

@@ -12,7 +12,6 @@ import { type Column, Table } from "../ui/table.tsx";
 import { type ShareLink, useLinks } from "./drive_links.ts";
 import { LinkLimits } from "./link_item.tsx";
 
-/** All links of a drive. */
 export function Links({ project, drive }: { project: string; drive: string }) {
   return (
     <Page title="Links" lead="Addresses that open files and folders without a key.">

@@ -81,7 +81,6 @@ function ManyDetails({ place, entries }: { place: Place; entries: readonly Entry
   );
 }
 
-/** The picture and the name. */
 export function Title({ entry, label }: { entry: Entry; label: string }) {
   return (
     <div class="details-title">

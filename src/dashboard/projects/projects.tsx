@@ -17,7 +17,6 @@ import { NO_SIZE, parseSize, SIZE_FIELD } from "./size_field.ts";
 
 type ProjectUsage = Schemas["ProjectUsage"];
 
-/** All projects of the server, for the administrator. */
 export function Projects() {
   const app = useApp();
   const list = useAnswer((api, signal) => api.GET("/admin/v1/projects", { signal }), []);

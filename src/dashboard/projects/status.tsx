@@ -13,7 +13,6 @@ import { Table } from "../ui/table.tsx";
 
 type Status = Schemas["Status"];
 
-/** The health of the server, for the administrator. */
 export function Status() {
   const status = useAnswer((api, signal) => api.GET("/admin/v1/status", { signal }), []);
   return (

@@ -1,7 +1,6 @@
 import type { Schemas } from "../core/api.ts";
 import { type Pages, type Resource, useAnswer, usePages } from "../core/resource.ts";
 
-/** Loads a project with its usage and settings. */
 export function useProject(project: string): Resource<Schemas["ProjectDetails"]> {
   return useAnswer((api, signal) => {
     const params = { path: { project_id: project } };
@@ -9,7 +8,6 @@ export function useProject(project: string): Resource<Schemas["ProjectDetails"]>
   }, [project]);
 }
 
-/** A drive as lists show it. */
 export type Drive = Schemas["DriveList"]["drives"][number];
 
 /** Loads the drives of a project; none if the key may not list them. */

@@ -4,7 +4,6 @@ import { LabelledCopy, Snippet } from "../ui/copy.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { type Client, clientsOf, PLACEHOLDER } from "./snippets.ts";
 
-/** How programs connect to a project. */
 export function Connect({ project }: { project: string }) {
   const { session } = useApp();
   const { origin, host, protocol } = location;

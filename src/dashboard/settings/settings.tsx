@@ -19,7 +19,6 @@ type Change = Schemas["ChangeProjectRequest"];
 /** The most days that the trash may keep files. */
 const MAX_TRASH_DAYS = 365;
 
-/** The settings of a project. */
 export function Settings({ project }: { project: string }) {
   const app = useApp();
   const resource = useProject(project);
@@ -107,7 +106,6 @@ function parseDays(text: string): number | undefined {
   return /^\d+$/.test(text) && Number(text) <= MAX_TRASH_DAYS ? Number(text) : undefined;
 }
 
-/** The drives with a way to delete them. */
 function Drives({ info: { project_id, drives }, resource }: SettingsProps) {
   const { api } = useApp();
   const remove = async (drive_name: string) => {

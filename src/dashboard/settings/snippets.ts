@@ -4,7 +4,6 @@
  * @module
  */
 
-/** Where programs connect to. */
 export interface Server {
   origin: string;
   host: string;
@@ -12,20 +11,17 @@ export interface Server {
   project: string;
 }
 
-/** Lines to paste. */
 export interface Snippet {
   label: string;
   text: string;
 }
 
-/** A way to call the server. */
 export interface Client {
   title: string;
   notes: string[];
   snippets: Snippet[];
 }
 
-/** Placeholder for the project key. */
 export const PLACEHOLDER = "<the project key>";
 
 const HTTPS_ONLY =

@@ -4,7 +4,6 @@ import { links } from "../core/links.ts";
 import { showShortcuts } from "../files/actions/shortcuts.tsx";
 import type { MenuItem } from "../ui/menu.tsx";
 
-/** The menu of the account: theme, sessions, sign-out. */
 export function accountMenu(app: App): MenuItem[] {
   const { session, theme, router } = app;
   return [

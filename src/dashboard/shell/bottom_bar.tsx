@@ -3,7 +3,7 @@ import { useApp } from "../core/context.ts";
 import { Icon } from "../ui/icon.tsx";
 import { type MenuItem, openMenu } from "../ui/menu.tsx";
 import { accountMenu } from "./account_menu.ts";
-import { type NavigationEntry, projectNavigation, serverNavigation } from "./navigation.ts";
+import { type NavigationEntry, projectNavigation, serverNavigation } from "./sections.tsx";
 
 /** The navigation at the bottom of narrow screens: what people use most, and a menu with the rest. */
 export function BottomBar({ section, project }: { section: string; project: string | undefined }) {

@@ -8,7 +8,6 @@ const TEXTS = {
   slow: "The server takes long to answer.",
 };
 
-/** Tells that the server is slow or out of reach. */
 export function ConnectionBanner() {
   const state = useApp().connection.state.value;
   return (

@@ -7,7 +7,7 @@ import { TransferCard } from "../transfers/card.tsx";
 import { BottomBar } from "./bottom_bar.tsx";
 import { ConnectionBanner } from "./connection_banner.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { viewOf } from "./views.tsx";
+import { viewOf } from "./sections.tsx";
 
 /** The frame around every view: navigation, messages of the connection, and transfers, which go on when the view changes. */
 export function Shell() {

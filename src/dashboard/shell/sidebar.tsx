@@ -6,7 +6,7 @@ import { useResource } from "../core/resource.ts";
 import { Icon, Logo } from "../ui/icon.tsx";
 import { openMenu } from "../ui/menu.tsx";
 import { accountMenu } from "./account_menu.ts";
-import { projectNavigation, serverNavigation } from "./navigation.ts";
+import { projectNavigation, serverNavigation } from "./sections.tsx";
 
 /** The navigation at the side of wide screens. */
 export function Sidebar({ section, project }: { section: string; project: string | undefined }) {

@@ -55,7 +55,6 @@ function announcementOf(totals: Totals): string {
   return waiting + running === 0 && failed + done > 0 ? headlineOf(totals) : "";
 }
 
-/** The headline and the progress of all uploads. */
 export function UploadSummary({ totals, step }: { totals: Totals; step: string }) {
   const { bytes, sent, count } = totals;
   const isOpen = count.waiting + count.running + count.paused > 0;
@@ -72,10 +71,8 @@ export function UploadSummary({ totals, step }: { totals: Totals; step: string }
   );
 }
 
-/** The buttons for all uploads. */
 export function UploadActions({ totals: { count }, children }: {
   totals: Totals;
-  /** Other buttons. */
   children?: ComponentChildren;
 }) {
   const app = useApp();

@@ -1,6 +1,5 @@
 import type { UploadItem } from "./transfers.ts";
 
-/** Dropped files and folders. */
 export interface Dropped {
   items: UploadItem[];
   /** The paths of folders without content; they end with a slash. */

@@ -2,7 +2,6 @@ import { formatBytes, plural } from "../core/format.ts";
 import { formatDuration } from "./upload/speedometer.ts";
 import type { UploadState, UploadTask } from "./upload/upload_task.ts";
 
-/** Figures of all uploads of the page. */
 export interface Totals {
   /** How many uploads are in each state. */
   count: Record<UploadState, number>;

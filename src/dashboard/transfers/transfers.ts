@@ -37,7 +37,6 @@ export class Transfers {
   readonly #step = signal("");
   /** What is done before files are sent, such as "Reading 300 files…"; otherwise empty. */
   readonly step: ReadonlySignal<string> = this.#step;
-  /** The calls of uploads. */
   readonly server: ServerCalls;
   readonly #tools: UploadTools;
   readonly #leaving = new AbortController();
@@ -152,7 +151,6 @@ export class Transfers {
     this.#changed();
   }
 
-  /** Takes uploads that are done off the list. */
   clearDone(): void {
     this.#tasks = this.#tasks.filter(({ state }) => state !== "done");
     this.#changed();

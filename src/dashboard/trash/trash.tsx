@@ -52,7 +52,6 @@ function TrashDays({ project }: { project: string }) {
   );
 }
 
-/** What people do with the trash of a drive. */
 interface TrashActions {
   page: Resource<Pages<TrashItem>>;
   loadMore: () => Promise<void>;

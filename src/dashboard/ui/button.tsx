@@ -16,7 +16,6 @@ interface ButtonProps extends ButtonAttributes {
   children?: ComponentChildren;
 }
 
-/** A button with a text, and an icon before it. */
 export function Button(
   { kind, icon, type = "button", onClick, children, disabled = false, ...rest }: ButtonProps,
 ) {

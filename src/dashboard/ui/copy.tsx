@@ -23,7 +23,6 @@ export function CopyField({ text, label, isSecret = false }: CopyProps) {
   );
 }
 
-/** A text to copy below its label. */
 export function LabelledCopy(props: CopyProps) {
   return (
     <div class="field">
@@ -54,7 +53,6 @@ export function Snippet({ title, text, name = title, copy }: {
   );
 }
 
-/** A button that copies a text. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const { toasts } = useApp();
   const [isCopied, setCopied] = useState(false);

@@ -74,7 +74,6 @@ export function TextField(
   );
 }
 
-/** A field with a choice. */
 export function SelectField<T extends string>(
   { label, hint, problem, value, options, onChange }: FieldProps & {
     value: T;
@@ -98,7 +97,6 @@ export function SelectField<T extends string>(
   );
 }
 
-/** A box to tick. */
 export function Checkbox({ label, hint, checked, onChange, disabled = false }: {
   label: ComponentChildren;
   hint?: ComponentChildren;

@@ -29,7 +29,6 @@ export function Icon({ of, size = 18, class: name, color }: {
   );
 }
 
-/** The mark of kvdrive. */
 export function Logo({ size = 28 }: { size?: number }) {
   return (
     <svg class="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

@@ -18,7 +18,6 @@ export function Loaded<T>({ from, skeleton, children }: {
   return <LoadProblem error={error} onRetry={reload} />;
 }
 
-/** Why something could not be loaded. */
 export function LoadProblem({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
   const hint = isRecovering(error) ? "The page tries again by itself." : undefined;
   return (

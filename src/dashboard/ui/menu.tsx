@@ -49,7 +49,6 @@ export async function runAction(
   }
 }
 
-/** A button that opens a menu below it. */
 export function MenuButton({ items, menu, ...button }: Parameters<typeof IconButton>[0] & {
   items: readonly MenuItem[];
   /** What the menu is of, for screen readers. */

@@ -44,7 +44,6 @@ export function Section({ title, lead, actions, children }: {
   );
 }
 
-/** Sets the title of the browser's tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · kvdrive`;

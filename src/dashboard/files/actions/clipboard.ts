@@ -22,9 +22,7 @@ export interface EntryList {
 interface OpenFolder {
   app: App;
   place: Place;
-  /** The selected entries. */
   selected: () => readonly Entry[];
-  /** Reads the list again. */
   refresh: () => unknown;
 }
 

@@ -8,13 +8,11 @@ const MAX_ITEMS = 1000;
 /** A call takes less than this, in milliseconds. */
 const MAX_CALL = 60_000;
 
-/** A file that gets another name. */
 export interface Renaming {
   from: string;
   to: string;
 }
 
-/** What a bulk operation did. */
 export interface Outcome {
   done: string[];
   failed: { name: string; error: string }[];

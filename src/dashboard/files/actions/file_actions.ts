@@ -26,7 +26,6 @@ export interface FolderChange {
   renamed?: Renaming;
 }
 
-/** What people do with files and folders. */
 export class FileActions {
   readonly #files: DriveFiles;
   /** The name of the entry whose name is edited in its place. */
@@ -105,13 +104,11 @@ export class FileActions {
     return undefined;
   }
 
-  /** Asks for a folder, and moves entries there. */
   async moveTo(entries: readonly Entry[]): Promise<void> {
     const target = await this.#choose(entries, "Move");
     if (target !== undefined) await this.#relocate(entries, target, false);
   }
 
-  /** Asks for a folder, and copies entries there. */
   async copyTo(entries: readonly Entry[]): Promise<void> {
     const target = await this.#choose(entries, "Copy");
     if (target !== undefined) await this.#relocate(entries, target, true);
@@ -126,7 +123,6 @@ export class FileActions {
     await this.#relocate(entries, target, isCopy);
   }
 
-  /** Asks for a name, and creates a folder. */
   async newFolder(): Promise<void> {
     const { path } = this.place;
     const created = await askForFolder(this.app, this.#files, path);
@@ -177,7 +173,6 @@ export class FileActions {
     anchor.click();
   }
 
-  /** Opens the dialog with the links of a file or folder. */
   async share(entry: Entry): Promise<void> {
     await showShareDialog(this.app, this.place, entry);
   }
@@ -232,7 +227,6 @@ export class FileActions {
     return trash_days > 0;
   }
 
-  /** Asks before files are deleted for good. */
   async #confirmRemoval(entries: readonly Entry[], hasTrash: false | undefined): Promise<boolean> {
     const warning = hasTrash === undefined
       ? "If the trash of the project is off, this cannot be undone."

@@ -8,13 +8,11 @@ import { DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
 import type { FolderChange } from "./file_actions.ts";
 import { describe, renamingsOf } from "./naming.ts";
 
-/** An entry, and the name that it gets. */
 export interface Move {
   entry: Entry;
   to: string;
 }
 
-/** What was moved or copied. */
 interface Transferred {
   done: readonly Renaming[];
   failed: Outcome["failed"];

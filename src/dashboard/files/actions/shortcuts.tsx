@@ -6,7 +6,6 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { folderOf, type Place } from "../entry.ts";
 
-/** The keys of a folder, and what they do. */
 const SHORTCUTS: readonly [keys: string, what: string][] = [
   ["Arrows, Page Up, Page Down", "Move; with Shift, extend the selection"],
   ["Letters", "Go to the next name that begins with them"],
@@ -26,7 +25,6 @@ const SHORTCUTS: readonly [keys: string, what: string][] = [
   ["+, −, 0", "In a preview: zoom, and fit to the window"],
 ];
 
-/** Shows the keys. */
 export async function showShortcuts({ overlays }: Pick<App, "overlays">): Promise<void> {
   await overlays.show((close) => (
     <Dialog title="Keyboard shortcuts" onClose={close}>

@@ -15,7 +15,6 @@ interface Question {
   title: string;
   /** The label of the button. */
   action: string;
-  /** What goes to the folder. */
   entries: readonly Entry[];
 }
 

@@ -98,7 +98,6 @@ export class Tickets {
 
 const known = new WeakMap<object, Tickets>();
 
-/** Returns the tickets of the page. */
 export function ticketsOf(app: Pick<App, "api" | "session">): Tickets {
   const tickets = known.get(app.api) ?? new Tickets(app);
   known.set(app.api, tickets);

@@ -1,7 +1,6 @@
 import type { Entry } from "../entry.ts";
 import { type Kind, typeOf } from "./kinds.ts";
 
-/** What a list is narrowed to. */
 export interface Filters {
   kind?: Kind;
   /** Bytes at least. */
@@ -10,7 +9,6 @@ export interface Filters {
   age?: number;
 }
 
-/** The choices of each filter. */
 export const CHOICES = {
   kind: [
     ["folder", "Folders"],
@@ -34,7 +32,6 @@ export const CHOICES = {
 
 const DAY = 86_400_000;
 
-/** Whether a filter is chosen. */
 export function isFiltering({ kind, size, age }: Filters): boolean {
   return kind !== undefined || size !== undefined || age !== undefined;
 }

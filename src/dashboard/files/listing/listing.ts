@@ -3,7 +3,6 @@ import { type Api, dataOf } from "../../core/api.ts";
 import type { Entry, Place } from "../entry.ts";
 import { merge } from "./order.ts";
 
-/** A page of a list. */
 export interface ListPage {
   entries: readonly Entry[];
   /** Where the next page begins; absent on the last page. */
@@ -81,7 +80,6 @@ export class Listing {
     this.#entries.value = merge(others, [{ ...entry, name: to }]);
   }
 
-  /** Stops reading. */
   stop(): void {
     this.#reading.abort();
     this.#isReading.value = false;

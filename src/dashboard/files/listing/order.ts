@@ -1,7 +1,6 @@
 import { type Entry, labelOf } from "../entry.ts";
 import { typeOf } from "./kinds.ts";
 
-/** What a list can be sorted by. */
 export type Column = "name" | "size" | "modified" | "type";
 
 export interface Sort {

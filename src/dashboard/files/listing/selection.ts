@@ -17,12 +17,10 @@ export interface Order {
 
 export const EMPTY: Selection = { names: new Set(), anchor: undefined, focus: undefined };
 
-/** Selects one entry. */
 export function selectOnly(name: string): Selection {
   return { names: new Set([name]), anchor: name, focus: name };
 }
 
-/** Adds an entry to the selection, or takes it out. */
 export function toggle({ names }: Selection, name: string): Selection {
   const changed = new Set(names);
   if (!changed.delete(name)) changed.add(name);

@@ -16,7 +16,6 @@ const SIDE = 320;
 const DECODABLE = new Set(["jpg", "jpeg", "png", "gif", "webp", "avif", "bmp"]);
 const DECODABLE_TYPE = /^image\/(jpeg|png|gif|webp|avif|bmp)\b/;
 
-/** Whether a thumbnail of a file can be made. */
 export function hasThumbnail(entry: Entry): boolean {
   const { kind, size = 0, etag, content_type = "" } = entry;
   if (kind === "folder" || etag === undefined || size === 0 || size > MAX_IMAGE) return false;

@@ -13,7 +13,6 @@ import { useMedia } from "./geometry.ts";
 /** Actions that are shown as buttons; the rest is in a menu. */
 const BUTTONS = 4;
 
-/** What can be done with the selected entries. */
 export function SelectionBar() {
   const folder = useFolder();
   const { selection, selected, actions } = folder;
@@ -65,7 +64,6 @@ function Action({ item: { label, icon, run }, isSmall }: { item: MenuAction; isS
 
 const TITLES: Record<keyof Filters, string> = { kind: "Kind", size: "Size", age: "Modified" };
 
-/** Chips that narrow the list. */
 export function FilterChips() {
   const { filters } = useFolder();
   return (

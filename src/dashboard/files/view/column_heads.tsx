@@ -3,7 +3,6 @@ import { Icon } from "../../ui/icon.tsx";
 import type { Column, Sort } from "../listing/order.ts";
 import { useFolder } from "./folder_model.ts";
 
-/** What the columns are called. */
 export const TITLES: Record<Column, string> = {
   name: "Name",
   type: "Type",
@@ -17,7 +16,6 @@ export function sortedBy(sort: Sort, column: Column): Sort {
   return { column, isDescending: column === "size" || column === "modified" };
 }
 
-/** The heads of the columns, which sort the list. */
 export function ColumnHeads() {
   const { room: { preferences: { sort } }, isSearching } = useFolder();
   const heads = (Object.keys(TITLES) as Column[]).map((column) => {

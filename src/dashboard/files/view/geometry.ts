@@ -5,7 +5,6 @@ import type { Layout } from "../listing/preferences.ts";
 /** How entries are laid out: a list has one column. Lengths are in pixels. */
 export interface Geometry {
   columns: number;
-  /** The height of a line. */
   height: number;
   /** Lines that fit into the view. */
   visible: number;
@@ -21,7 +20,6 @@ const OVERSCAN = 8;
 /** Time without scrolling after which a list that jumped rests, in milliseconds. */
 const REST = 100;
 
-/** Whether a media query matches. */
 export function useMedia(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);
   useEffect(() => {
@@ -65,7 +63,6 @@ function paddingOf(element: HTMLElement): number {
   return parseFloat(getComputedStyle(element).paddingLeft) || 0;
 }
 
-/** The lines that are rendered. */
 export interface Lines {
   first: number;
   /** The line after the last one. */
@@ -74,7 +71,6 @@ export interface Lines {
   isJumping: boolean;
 }
 
-/** Returns the lines that are to be rendered. */
 export function useLines(
   scroller: RefObject<HTMLElement | null>,
   { height, visible }: Geometry,

@@ -181,7 +181,6 @@ function SearchField({ onSearch, onClose, isNarrow }: {
   );
 }
 
-/** How the list looks. */
 function ViewButtons() {
   const folder = useFolder();
   const { room: { preferences: { layout, hasDetails } } } = folder;

@@ -1,4 +1,3 @@
-/** A text with the encoding that it was read with. */
 export interface Decoded {
   text: string;
   encoding: "UTF-8" | "UTF-16" | "Latin-1";

@@ -20,10 +20,8 @@ const PATIENCE = 150;
 /** A day in seconds. */
 const DAY = 86_400;
 
-/** What may be changed of a file. */
 type Change = { expires_in: number | null } | { content_type: string };
 
-/** The details of one file. */
 export function FileDetails({ place, entry: listed }: { place: Place; entry: Entry }) {
   const app = useApp();
   const { actions } = useFolder();
@@ -171,7 +169,6 @@ function ContentType({ entry: { content_type = "" }, onChange }: ChangeProps) {
   );
 }
 
-/** Asks on which date a file expires. */
 async function askForDate(
   app: App,
   expires: string | undefined,
@@ -190,7 +187,6 @@ async function askForDate(
   }, (value) => onChange({ expires_in: Math.ceil((Date.parse(value) - Date.now()) / 1000) }));
 }
 
-/** Asks for the content type of a file. */
 async function askForType(app: App, initial: string, onChange: OnChange): Promise<void> {
   await askForText(app, {
     title: "Change the content type",

@@ -8,7 +8,6 @@ import { Button } from "../../ui/button.tsx";
 import { quoted } from "../../settings/snippets.ts";
 import { CopyField } from "../../ui/copy.tsx";
 
-/** The links of a file or folder. */
 export function EntryLinks({ place: { project, drive }, entry }: { place: Place; entry: Entry }) {
   const app = useApp();
   const { actions } = useFolder();
@@ -40,7 +39,6 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
   );
 }
 
-/** A text to copy below its name. */
 export function Copied({ label, text }: { label: string; text: string }) {
   return (
     <div>

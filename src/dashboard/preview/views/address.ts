@@ -16,7 +16,6 @@ export interface FileAddress {
   fail: () => void;
 }
 
-/** Returns the address of a file. */
 export function useAddress(
   { place, entry: { name } }: { place: Place; entry: Entry },
 ): FileAddress {

@@ -8,7 +8,6 @@ const STEP = 16 * 1024;
 /** Narrower windows show fewer bytes in a line, in pixels. */
 const NARROW = 720;
 
-/** The bytes of a file with their offsets. */
 export function BytesView(props: ViewProps) {
   const from = useBeginning(props.place, props.entry, STEP);
   const [width] = useState(innerWidth < NARROW ? 8 : 16);
@@ -37,7 +36,6 @@ export function BytesView(props: ViewProps) {
   );
 }
 
-/** A line of bytes. */
 interface HexLine {
   offset: string;
   hex: string;

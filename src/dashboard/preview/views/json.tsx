@@ -29,7 +29,6 @@ function useTree(props: TextProps) {
   return { facts: ["JSON", entries === undefined ? "" : countOf(value, entries)], children };
 }
 
-/** Returns how many entries an object or array has. */
 function countOf(value: Json, { length }: readonly unknown[]): string {
   return Array.isArray(value) ? plural(length, "item") : plural(length, "key");
 }

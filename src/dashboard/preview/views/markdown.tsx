@@ -8,7 +8,6 @@ import { elementsOf, relativeName } from "./markdown_elements.tsx";
 import type { ViewProps } from "./problem.tsx";
 import { FormattedView, type TextProps } from "./text.tsx";
 
-/** A Markdown file as a formatted text. */
 export function MarkdownView(props: ViewProps) {
   return <FormattedView {...props} useFormat={useMarkdown} />;
 }

@@ -9,7 +9,6 @@ import { Button } from "../../ui/button.tsx";
 import { Empty, LoadProblem } from "../../ui/loaded.tsx";
 import type { View } from "../content/kinds.ts";
 
-/** What every view of a file gets. */
 export interface ViewProps {
   place: Place;
   entry: Entry;
@@ -27,7 +26,6 @@ export function Shown<T>({ from, children }: {
   return <Failure error={from.error} onRetry={from.reload} />;
 }
 
-/** A file that is being loaded. */
 export function Waiting() {
   return (
     <div class="preview-waiting" role="status" aria-label="Loading">
@@ -36,7 +34,6 @@ export function Waiting() {
   );
 }
 
-/** Why a file could not be loaded. */
 function Failure({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const status = error instanceof ApiError ? error.status : -1;
   if (status === 404 || status === 412) {

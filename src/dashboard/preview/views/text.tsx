@@ -18,12 +18,10 @@ const LINES_STEP = 3000;
 /** Texts without program code, whose long lines are wrapped. */
 const PROSE = /^(txt|log|md|markdown|csv|tsv|)$/;
 
-/** The text at the beginning of a file. */
 export interface TextProps extends ViewProps, Decoded {
   beginning: Beginning;
 }
 
-/** A formatted text. */
 type Format = Pick<Parameters<typeof Sheet>[0], "facts" | "children" | "onMore">;
 
 /** A text that is shown formatted, or as its source. */
@@ -92,7 +90,6 @@ function Back({ entry, showAs }: ViewProps) {
   );
 }
 
-/** The source of a text. */
 function Source({ entry, beginning, text, encoding, tools }: TextProps & {
   tools?: ComponentChildren;
 }) {

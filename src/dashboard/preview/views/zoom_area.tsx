@@ -98,7 +98,6 @@ function styleOf(zoom: Zoom | undefined, sizes: Sizes | undefined): Record<strin
   };
 }
 
-/** Follows the size of the frame. */
 function useFrame(
   area: { readonly current: HTMLElement | null },
   setSizes: (change: (sizes: Sizes | undefined) => Sizes | undefined) => void,

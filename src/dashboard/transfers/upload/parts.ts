@@ -14,7 +14,6 @@ export const PART_SIZE = 10 * MIB;
 /** The most parts of an upload (the server's limit). */
 const MAX_PARTS = 10_000;
 
-/** The largest file. */
 export const MAX_FILE = MAX_PARTS * PART_SIZE;
 
 /** A part of a file: bytes from `start` up to, not including, `end`. */
@@ -24,7 +23,6 @@ export interface PlannedPart {
   end: number;
 }
 
-/** A part that the server has. */
 export interface StoredPart {
   part: number;
   size: number;

@@ -3,7 +3,6 @@ import { ApiError, refused, unreachable } from "../../core/api_error.ts";
 import type { App } from "../../core/context.ts";
 import type { StoredPart } from "./parts.ts";
 
-/** Where a file goes. */
 export interface UploadTarget {
   project: string;
   drive: string;
@@ -11,7 +10,6 @@ export interface UploadTarget {
   name: string;
 }
 
-/** How bytes are sent. */
 export interface Sending {
   signal: AbortSignal;
   /** Called with the bytes that were sent. */

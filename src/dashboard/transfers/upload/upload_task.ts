@@ -24,12 +24,10 @@ export type UploadState =
 
 export type UploadCalls = Pick<ServerCalls, keyof ServerCalls>;
 
-/** What the uploads of a page share. */
 export interface UploadTools {
   server: UploadCalls;
   records: UploadRecords;
   requests: Limiter;
-  /** The id of this tab. */
   tab: string;
   /** Waits after a failure, before the next attempt. @throws The signal's reason. */
   wait: (milliseconds: number, error: unknown, signal: AbortSignal) => Promise<void>;
@@ -37,7 +35,6 @@ export interface UploadTools {
   onChange: () => void;
 }
 
-/** A file and where it goes. */
 export interface UploadSource {
   file: File;
   target: UploadTarget;

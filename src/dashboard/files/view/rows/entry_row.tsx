@@ -21,7 +21,6 @@ export interface EntryProps {
   style: Record<string, string>;
 }
 
-/** A row of the list. */
 export function EntryRow(props: EntryProps) {
   const { entry } = props;
   const { isSearching } = useFolder();
@@ -51,7 +50,6 @@ export function EntryRow(props: EntryProps) {
   );
 }
 
-/** A tile of the grid. */
 export function EntryTile(props: EntryProps) {
   const { entry } = props;
   const { isSearching } = useFolder();
