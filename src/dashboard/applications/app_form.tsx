@@ -1,9 +1,8 @@
-import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { useProject } from "../projects/use_project.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/field.tsx";
+import { TextField, useText } from "../ui/field.tsx";
 
 type App = Schemas["App"];
 
@@ -15,20 +14,20 @@ export function AppForm({ project, app, onClose }: {
 }) {
   const { api, session } = useApp();
   const suffix = useProject(project).data?.host_suffix ?? null;
-  const [name, setName] = useState("");
-  const [upstream, setUpstream] = useState(app?.upstream ?? "");
-  const [host, setHost] = useState(app?.host ?? "");
+  const name = useText();
+  const upstream = useText(app?.upstream ?? "");
+  const host = useText(app?.host ?? "");
   const { isAdministrator } = session;
   const save = async () => {
     const addresses = {
-      ...(isAdministrator ? { upstream: upstream.trim() || null } : {}),
-      ...(isAdministrator || suffix !== null ? { host: host.trim() || null } : {}),
+      ...(isAdministrator ? { upstream: upstream.value.trim() || null } : {}),
+      ...(isAdministrator || suffix !== null ? { host: host.value.trim() || null } : {}),
     };
     const path = { project_id: project };
     const saved: Promise<{ data?: App }> = app === undefined
       ? api.POST("/admin/v1/projects/{project_id}/apps", {
         params: { path },
-        body: { name: name.trim(), ...addresses },
+        body: { name: name.value.trim(), ...addresses },
       })
       : api.PATCH("/admin/v1/projects/{project_id}/apps/{app}", {
         params: { path: { ...path, app: app.name } },
@@ -47,9 +46,8 @@ export function AppForm({ project, app, onClose }: {
         <TextField
           label="Name"
           hint="A part of its address."
-          value={name}
+          {...name}
           spellcheck={false}
-          onInput={setName}
         />
       )}
       {isAdministrator
@@ -57,9 +55,8 @@ export function AppForm({ project, app, onClose }: {
           <TextField
             label="Upstream"
             hint="Its address as seen from this server, such as http://127.0.0.1:3000."
-            value={upstream}
+            {...upstream}
             spellcheck={false}
-            onInput={setUpstream}
           />
         )
         : <p class="soft">Only the administrator sets where this server finds the application.</p>}
@@ -69,9 +66,8 @@ export function AppForm({ project, app, onClose }: {
           hint={suffix === null || isAdministrator
             ? "A name of its own that leads to this server. Without one it is known by a path."
             : `A name below ${suffix}. Without one it is known by a path.`}
-          value={host}
+          {...host}
           spellcheck={false}
-          onInput={setHost}
         />
       )}
     </FormDialog>

@@ -1,5 +1,4 @@
 import { Plus } from "lucide";
-import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { formatDate } from "../core/format.ts";
@@ -8,15 +7,14 @@ import { type Resource, useResource } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { confirm, FormDialog } from "../ui/dialog.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { TextField } from "../ui/field.tsx";
+import { TextField, useText } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { RemoveButton, RemoveSection } from "../ui/remove_button.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { Table } from "../ui/table.tsx";
-import { addressOfApp } from "./app_address.ts";
 import { AppForm } from "./app_form.tsx";
-import { AccessBadge } from "./applications.tsx";
+import { AccessBadge, addressOfApp } from "./applications.tsx";
 
 interface Loading {
   app: Schemas["App"];
@@ -179,12 +177,12 @@ function NewAppKey({ path, onClose }: {
   onClose: (made?: Schemas["NewAppKey"]) => void;
 }) {
   const { api } = useApp();
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
+  const name = useText();
+  const description = useText();
   const create = async () => {
     const body = {
-      name: name.trim(),
-      ...(description.trim() === "" ? {} : { description: description.trim() }),
+      name: name.value.trim(),
+      ...(description.value.trim() === "" ? {} : { description: description.value.trim() }),
     };
     const made = api.POST("/admin/v1/projects/{project_id}/apps/{app}/keys", {
       params: { path },
@@ -199,13 +197,8 @@ function NewAppKey({ path, onClose }: {
       onClose={onClose}
       onSubmit={create}
     >
-      <TextField label="Name" value={name} onInput={setName} />
-      <TextField
-        label="Description"
-        hint="Optional: who or what uses it."
-        value={description}
-        onInput={setDescription}
-      />
+      <TextField label="Name" {...name} />
+      <TextField label="Description" hint="Optional: who or what uses it." {...description} />
     </FormDialog>
   );
 }

@@ -7,7 +7,6 @@ import { Button, OpenLink } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { addressOfApp } from "./app_address.ts";
 import { AppForm } from "./app_form.tsx";
 
 type App = Schemas["App"];
@@ -72,4 +71,19 @@ export function AccessBadge({ isOn }: { isOn: boolean }) {
   return isOn
     ? <span class="badge good">Key required</span>
     : <span class="badge warn">Open to everyone</span>;
+}
+
+/** Returns the address at which callers open an application; `undefined` if the server has no gate. */
+export function addressOfApp(
+  { project_id, name, host }: Pick<Schemas["App"], "project_id" | "name" | "host">,
+  gate: Schemas["AppList"]["gate"],
+  hostname: string,
+): string | undefined {
+  if (gate === null) return undefined;
+  const { scheme, port } = gate;
+  const isDefault = port === (scheme === "https" ? 443 : 80);
+  const address = `${scheme}://${host ?? hostname}${isDefault ? "" : `:${port}`}/`;
+  return host === null
+    ? `${address}${encodeURIComponent(project_id)}/${encodeURIComponent(name)}/`
+    : address;
 }

@@ -1,32 +1,11 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import type { Schemas } from "./api.ts";
 import { ApiError, refused, unreachable } from "./api_error.ts";
 
 /** Who is signed in, as `GET /dashboard/session` tells it. The credential itself is not in the page. */
-export interface Session {
-  id: string;
-  role: "admin" | "project";
-  /** The project of a key; `null` for the administrator. */
-  project_id: string | null;
-  /** The name of that project, if it has one. */
-  project_name: string | null;
-  /** The beginning of the key, or `admin`. */
-  key: string;
-  permissions: Permission[];
-  /** The drives that a limited key opens; `null` for all. */
-  drives: string[] | null;
-  /** The beginning of the names that a limited key opens; `null` for all. */
-  name_prefix: string | null;
-  /** Sent with every call: other sites cannot know it. */
-  csrf: string;
-  created: string;
-  expires: string;
-  /** The version of the server. */
-  version: string;
-  /** The address of S3; `null` if it is off. */
-  s3: string | null;
-}
+export type Session = Schemas["Session"];
 
-export type Permission = "read" | "write" | "delete" | "list" | "admin";
+export type Permission = Session["permissions"][number];
 
 const PATH = "/dashboard/session";
 
@@ -58,13 +37,13 @@ export class SessionStore {
 
   /** Loads the session that the browser has a cookie for. @throws {ApiError} */
   async load(): Promise<void> {
-    const { session } = await call<{ session: Session | null }>("GET", PATH);
+    const { session } = await call<Schemas["CurrentSession"]>("GET", PATH);
     this.#current.value = session;
   }
 
   /** Signs in with a project key, the administrator's token or a code. @throws {ApiError} */
   async signIn(secret: string): Promise<void> {
-    const { session } = await call<{ session: Session }>("POST", PATH, { secret });
+    const { session } = await call<Schemas["StartedSession"]>("POST", PATH, { secret });
     this.#reason.value = "";
     this.#current.value = session;
   }

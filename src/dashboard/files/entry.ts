@@ -1,3 +1,5 @@
+import type { Schemas } from "../core/api.ts";
+
 /** A folder of a drive. */
 export interface Place {
   project: string;
@@ -6,21 +8,8 @@ export interface Place {
   path: string;
 }
 
-/** A file or a folder in a list. */
-export interface Entry {
-  kind: "file" | "folder";
-  /** The whole name in the drive; that of a folder ends with a slash. */
-  name: string;
-  /** Bytes; absent for folders. */
-  size?: number;
-  content_type?: string;
-  etag?: string;
-  created?: string;
-  modified?: string;
-  /** When the sender's own copy was last modified. */
-  mtime?: string;
-  expires?: string;
-}
+/** A file or a folder in a list. The name of a folder ends with a slash. */
+export type Entry = Schemas["ListedEntry"] & { kind: "file" | "folder" };
 
 /** Returns the last segment of a name: what people call the file or folder. */
 export function labelOf({ name }: Pick<Entry, "name">): string {

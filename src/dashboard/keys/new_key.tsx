@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
+import type { Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import type { Permission } from "../core/session.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { Checkbox, SelectField, TextField } from "../ui/field.tsx";
+import { Checkbox, SelectField, TextField, useText } from "../ui/field.tsx";
 import { PERMISSIONS } from "./rights.tsx";
 
 const DAY = 86_400;
@@ -15,14 +16,7 @@ const LIFETIMES = [
   [`${365 * DAY}`, "In 1 year"],
 ] as const;
 
-export interface WantedKey {
-  name?: string;
-  permissions: Permission[];
-  drives: string[] | null;
-  name_prefix: string | null;
-  /** Seconds. */
-  expires_in: number | null;
-}
+type WantedKey = Schemas["CreateProjectKeyRequest"];
 
 /** The form for a new key of a project, or a new S3 key. */
 export function NewKey<T>({ title, create, onClose }: {
@@ -32,10 +26,10 @@ export function NewKey<T>({ title, create, onClose }: {
 }) {
   const { session } = useApp();
   const may = session.current.value?.permissions ?? [];
-  const [name, setName] = useState("");
+  const name = useText();
   const [permissions, setPermissions] = useState<ReadonlySet<Permission>>(new Set(may));
-  const [drives, setDrives] = useState("");
-  const [prefix, setPrefix] = useState("");
+  const drives = useText();
+  const prefix = useText();
   const [lifetime, setLifetime] = useState<(typeof LIFETIMES)[number][0]>("never");
   const toggle = (permission: Permission, isOn: boolean) => {
     const next = new Set(permissions);
@@ -45,14 +39,14 @@ export function NewKey<T>({ title, create, onClose }: {
   };
   const submit = async () => {
     if (permissions.size === 0) throw new Error("Choose what the key may do");
-    const named = drives.split(",").map((drive) => drive.trim()).filter(Boolean);
+    const named = drives.value.split(",").map((drive) => drive.trim()).filter(Boolean);
     const wanted = {
-      ...(name.trim() === "" ? {} : { name: name.trim() }),
+      ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
       permissions: PERMISSIONS.map(([permission]) => permission).filter((permission) =>
         permissions.has(permission)
       ),
       drives: named.length === 0 ? session.current.value?.drives ?? null : named,
-      name_prefix: prefix === "" ? session.current.value?.name_prefix ?? null : prefix,
+      name_prefix: prefix.value === "" ? session.current.value?.name_prefix ?? null : prefix.value,
       expires_in: lifetime === "never" ? null : Number(lifetime),
     };
     onClose(await create(wanted));
@@ -64,12 +58,7 @@ export function NewKey<T>({ title, create, onClose }: {
       onClose={onClose}
       onSubmit={submit}
     >
-      <TextField
-        label="Name"
-        hint="What it is for, such as “Nightly backup”."
-        value={name}
-        onInput={setName}
-      />
+      <TextField label="Name" hint="What it is for, such as “Nightly backup”." {...name} />
       <fieldset class="choices">
         <legend class="field-label">The key may</legend>
         {PERMISSIONS.map(([permission, label, hint]) => (
@@ -86,16 +75,14 @@ export function NewKey<T>({ title, create, onClose }: {
       <TextField
         label="Only in these drives"
         hint="Separated by commas. Empty for all drives."
-        value={drives}
+        {...drives}
         spellcheck={false}
-        onInput={setDrives}
       />
       <TextField
         label="Only names that begin with"
         hint="Such as reports/2026/. Empty for all names."
-        value={prefix}
+        {...prefix}
         spellcheck={false}
-        onInput={setPrefix}
       />
       <SelectField label="Expires" value={lifetime} options={LIFETIMES} onChange={setLifetime} />
     </FormDialog>

@@ -1,3 +1,4 @@
+import type { Schemas } from "../core/api.ts";
 import { formatDate, formatRelative } from "../core/format.ts";
 import type { Permission } from "../core/session.ts";
 import { isOver } from "../links/drive_links.ts";
@@ -12,14 +13,10 @@ export const PERMISSIONS: readonly (readonly [Permission, label: string, hint: s
   ["admin", "Administer", "Keys, applications, settings"],
 ];
 
-export interface KeyRights {
-  permissions: readonly Permission[];
-  drives: readonly string[] | null;
-  name_prefix: string | null;
-}
-
 /** Returns what a key may do, such as "Everything" or "Read, list in photos/2026/…". */
-export function rightsText({ permissions, drives, name_prefix }: KeyRights): string {
+export function rightsText(
+  { permissions, drives, name_prefix }: Pick<ListedKey, "permissions" | "drives" | "name_prefix">,
+): string {
   const isAll = PERMISSIONS.every(([permission]) => permissions.includes(permission));
   const what = isAll ? "Everything" : PERMISSIONS
     .filter(([permission]) => permissions.includes(permission))
@@ -32,11 +29,7 @@ export function rightsText({ permissions, drives, name_prefix }: KeyRights): str
 }
 
 /** A key as a table shows it, beside its name. */
-export interface ListedKey extends KeyRights {
-  created: string;
-  expires: string | null;
-  last_used: string | null;
-}
+export type ListedKey = Omit<Schemas["ProjectKeyList"]["keys"][number], "name" | "prefix">;
 
 export const RIGHTS_COLUMNS: Column<ListedKey>[] = [
   { title: "May", cell: (key) => rightsText(key) },

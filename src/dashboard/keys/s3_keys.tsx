@@ -26,11 +26,11 @@ export function S3Keys({ project }: { project: string }) {
     const made = await app.overlays.show<Schemas["NewS3Key"]>((close) => (
       <NewKey
         title="New S3 key"
-        create={({ name_prefix: prefix, ...wanted }) =>
+        create={({ name_prefix, ...wanted }) =>
           dataOf(
             app.api.POST("/admin/v1/projects/{project_id}/s3-keys", {
               params: { path },
-              body: { ...wanted, prefix },
+              body: { ...wanted, prefix: name_prefix ?? null },
             }),
           )}
         onClose={close}

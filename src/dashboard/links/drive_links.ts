@@ -7,13 +7,7 @@ import type { Entry } from "../files/entry.ts";
 
 export type ShareLink = Schemas["Link"];
 
-export interface LinkSettings {
-  /** Seconds; `null`: until it is revoked. */
-  expires_in: number | null;
-  password: string | null;
-  max_downloads: number | null;
-  download: boolean;
-}
+export type LinkSettings = Omit<Schemas["LinkRequest"], "name" | "prefix">;
 
 const PAGE = 1000;
 

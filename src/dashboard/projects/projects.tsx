@@ -1,5 +1,4 @@
 import { Boxes, Plus } from "lucide";
-import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
@@ -7,7 +6,7 @@ import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/field.tsx";
+import { TextField, useText } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Meter } from "../ui/meter.tsx";
 import { Page } from "../ui/page.tsx";
@@ -120,16 +119,16 @@ function columnsOf({ total }: Schemas["Disk"]): Column<ProjectUsage>[] {
 
 function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => void }) {
   const { api } = useApp();
-  const [name, setName] = useState("");
-  const [id, setId] = useState("");
-  const [limit, setLimit] = useState("");
+  const name = useText();
+  const id = useText();
+  const limit = useText();
   const create = async () => {
-    const max_bytes = parseSize(limit);
+    const max_bytes = parseSize(limit.value);
     // The field says why.
     if (max_bytes === undefined) return;
     const body = {
-      ...(name.trim() === "" ? {} : { name: name.trim() }),
-      ...(id.trim() === "" ? {} : { project_id: id.trim() }),
+      ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
+      ...(id.value.trim() === "" ? {} : { project_id: id.value.trim() }),
       ...(max_bytes === null ? {} : { max_bytes }),
     };
     onClose(await dataOf(api.POST("/admin/v1/projects", { body })));
@@ -141,20 +140,18 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
       onClose={onClose}
       onSubmit={create}
     >
-      <TextField label="Name" value={name} onInput={setName} />
+      <TextField label="Name" {...name} />
       <TextField
         label="Id"
         hint="Letters, digits and hyphens; it is part of every address and key. Empty for a random one."
-        value={id}
+        {...id}
         spellcheck={false}
-        onInput={setId}
       />
       <TextField
         label="Limit of space"
         {...SIZE_FIELD}
-        value={limit}
-        problem={parseSize(limit) === undefined ? NO_SIZE : undefined}
-        onInput={setLimit}
+        {...limit}
+        problem={parseSize(limit.value) === undefined ? NO_SIZE : undefined}
       />
     </FormDialog>
   );

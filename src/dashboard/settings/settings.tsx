@@ -1,17 +1,20 @@
+import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
+import { sentenceOf } from "../core/api_error.ts";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import type { Resource } from "../core/resource.ts";
 import { NO_SIZE, parseSize, SIZE_FIELD, sizeText } from "../projects/size_field.ts";
 import { useProject } from "../projects/use_project.ts";
+import { Button, useBusy } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { type InputAttributes, TextField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { RemoveButton, RemoveSection } from "../ui/remove_button.tsx";
 import { Table } from "../ui/table.tsx";
-import { Setting } from "./setting.tsx";
 
 type Project = Schemas["ProjectDetails"];
 type Change = Schemas["ChangeProjectRequest"];
@@ -55,6 +58,44 @@ export function Settings({ project }: { project: string }) {
 interface SettingsProps {
   info: Project;
   resource: Resource<Project>;
+}
+
+/** A field with the button that saves it. */
+function Setting<T>({ saved, initial, parse, invalid, onSave, ...field }: InputAttributes & {
+  label: string;
+  hint: string;
+  /** The value that the server has. */
+  saved: T;
+  /** That value as a text. */
+  initial: string;
+  /** Returns the value of a text; `undefined` if it has none. */
+  parse: (text: string) => T | undefined;
+  /** What is wrong with a text without a value. */
+  invalid?: string;
+  /** What it throws is shown beside the field. */
+  onSave: (value: T) => Promise<void>;
+}) {
+  const [text, setText] = useState(initial);
+  const [refused, setRefused] = useState<{ text: string; reason: string }>();
+  const value = parse(text);
+  const isReady = value !== undefined && value !== saved;
+  const [isBusy, save] = useBusy<Event>(async () => {
+    if (!isReady) return;
+    setRefused(undefined);
+    await onSave(value);
+  }, (error) => setRefused({ text, reason: sentenceOf(error) }));
+  const refusal = refused?.text === text ? refused.reason : undefined;
+  return (
+    <form class="setting" onSubmit={save} noValidate>
+      <TextField
+        {...field}
+        value={text}
+        problem={value === undefined ? invalid : refusal}
+        onInput={setText}
+      />
+      <Button type="submit" disabled={!isReady} aria-busy={isBusy || undefined}>Save</Button>
+    </form>
+  );
 }
 
 /** Returns a function that saves a change and shows it. */

@@ -101,16 +101,11 @@ export function serverNavigation({ isAdministrator }: SessionStore): NavigationE
   ));
 }
 
-export interface OpenView {
-  /** The section that the navigation marks. */
-  section: string;
-  /** The project that the view belongs to. */
-  project?: string;
-  node: JSX.Element;
-}
-
-/** Finds the view of an address; `undefined` if there is none, or the session may not open it. */
-export function viewOf({ segments, query }: Address, session: Session): OpenView | undefined {
+/**
+ * Finds the view of an address, and the section that the navigation marks; `undefined` if there is none, or the session
+ * may not open it.
+ */
+export function viewOf({ segments, query }: Address, session: Session) {
   const [first, project = "", section = "files", ...rest] = segments;
   if (first === "p") {
     // A key opens one project.

@@ -1,11 +1,12 @@
+import { CloudOff, Hourglass } from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import type { Session } from "../core/session.ts";
 import { TransfersContext, useTransfers } from "../transfers/transfers.ts";
 import { TransferCard } from "../transfers/card.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { BottomBar } from "./bottom_bar.tsx";
-import { ConnectionBanner } from "./connection_banner.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { viewOf } from "./sections.tsx";
 
@@ -51,4 +52,24 @@ export function Shell() {
 /** The first page of a session: a project opens on its files. */
 function homeOf({ role, project_id }: Session): string {
   return role === "admin" || project_id === null ? links.projects() : links.drives(project_id);
+}
+
+const TEXTS = {
+  offline: "The server cannot be reached. The page continues as soon as it answers.",
+  failing: "The server has a problem. The page tries again every few seconds.",
+  slow: "The server takes long to answer.",
+};
+
+function ConnectionBanner() {
+  const state = useApp().connection.state.value;
+  return (
+    <div role="status" class="connection" data-state={state}>
+      {state === "online" ? null : (
+        <>
+          <Icon of={state === "slow" ? Hourglass : CloudOff} />
+          {TEXTS[state]}
+        </>
+      )}
+    </div>
+  );
 }

@@ -31,13 +31,6 @@ export interface Target {
   path: string;
 }
 
-/** Everything below the selected entries. */
-export interface Contents {
-  files: string[];
-  /** Folders that exist by themselves, the selected ones included. */
-  folders: string[];
-}
-
 /** The operations on the files of a drive, in as few calls as possible. */
 export class DriveFiles {
   readonly #path: { project_id: string; drive_name: string };
@@ -50,8 +43,8 @@ export class DriveFiles {
     return this.#path.drive_name;
   }
 
-  /** Lists all files and folders below entries. @throws {ApiError} */
-  async contentsOf(entries: readonly Entry[]): Promise<Contents> {
+  /** Lists all files below entries, and the folders that exist by themselves with those among them. @throws {ApiError} */
+  async contentsOf(entries: readonly Entry[]): Promise<{ files: string[]; folders: string[] }> {
     const files: string[] = [];
     const folders: string[] = [];
     for (const { kind, name } of entries) {

@@ -33,17 +33,10 @@ function showGhost(transfer: DataTransfer, names: readonly string[]): void {
   setTimeout(() => ghost.remove());
 }
 
-/** Handlers that let entries and files be dropped into folders. */
-export interface DropHandlers {
-  onDragOver: (event: DragEvent) => void;
-  onDragLeave: (event: DragEvent) => void;
-  onDrop: (event: DragEvent) => void;
-}
-
-/** Accepts what is dropped. @param targetOf Returns the folder at a place of the page, and its element. */
+/** Returns handlers that let entries and files be dropped into folders. @param targetOf Returns the folder at a place of the page, and its element. */
 export function useDrop(
   targetOf: (event: DragEvent) => { path: string; element: Element } | undefined,
-): DropHandlers {
+) {
   const folder = useFolder();
   const transfers = useSharedTransfers();
   const marked = useMemo(() => signal<Element | undefined>(undefined), []);
@@ -53,7 +46,7 @@ export function useDrop(
     marked.value = element;
   };
   return {
-    onDragOver: (event) => {
+    onDragOver: (event: DragEvent) => {
       const target = targetOf(event);
       const types = event.dataTransfer?.types ?? [];
       const isInside = target !== undefined && folder.selection.peek().names.has(target.path);
@@ -68,7 +61,7 @@ export function useDrop(
       mark(target.element);
     },
     onDragLeave: () => mark(undefined),
-    onDrop: (event) => {
+    onDrop: (event: DragEvent) => {
       const target = targetOf(event);
       mark(undefined);
       if (target === undefined) return;

@@ -1,7 +1,7 @@
 import { Eye, FolderOpen } from "lucide";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { type MenuItem, openMenu } from "../../ui/menu.tsx";
+import { type MenuItem, type MenuPlace, openMenu } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
 import { moveTo } from "../listing/selection.ts";
 import { selectAllItem } from "./bars.tsx";
@@ -27,7 +27,7 @@ export function FileGrid({ label, open, isShared }: {
   const geometry = useGeometry(scroller, layout);
   const lines = Math.ceil(rows.value.length / geometry.columns);
   const rendered = useLines(scroller, geometry, lines);
-  const openActions = (place: { x: number; y: number } | HTMLElement) => {
+  const openActions = (place: MenuPlace) => {
     const items = menuOf(folder, open);
     if (items.length > 0) void openMenu(room.app, place, items, "Actions");
   };

@@ -1,4 +1,5 @@
 import { useRef } from "preact/hooks";
+import type { MenuPlace } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
 import { clear, extend, selectOnly, toggle } from "../listing/selection.ts";
 import type { FolderModel } from "./folder_model.ts";
@@ -24,7 +25,7 @@ export function usePointer(
   folder: FolderModel,
   { open, openMenu }: {
     open: (entry: Entry) => void;
-    openMenu: (place: { x: number; y: number } | HTMLElement) => void;
+    openMenu: (place: MenuPlace) => void;
   },
 ) {
   const press = useRef({ timer: 0, x: 0, y: 0, wasLong: false });

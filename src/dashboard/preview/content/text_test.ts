@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { decodeEntities } from "./entities.ts";
+import { decodeEntities } from "./markdown.ts";
 import { hexLines } from "../views/bytes.tsx";
 import { entriesOf, NumberText, parseJson } from "../views/json.tsx";
 import { shownName } from "../../files/entry.ts";

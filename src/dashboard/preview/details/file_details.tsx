@@ -1,5 +1,5 @@
 import { Pencil } from "lucide";
-import { dataOf } from "../../core/api.ts";
+import { dataOf, type Schemas } from "../../core/api.ts";
 import { type App, useApp } from "../../core/context.ts";
 import { formatBytes, formatMoment, formatNumber, formatTime } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
@@ -20,7 +20,7 @@ const PATIENCE = 150;
 /** A day in seconds. */
 const DAY = 86_400;
 
-type Change = { expires_in: number | null } | { content_type: string };
+type Change = Schemas["FileChange"];
 
 export function FileDetails({ place, entry: listed }: { place: Place; entry: Entry }) {
   const app = useApp();

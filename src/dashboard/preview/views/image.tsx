@@ -3,8 +3,7 @@ import { useState } from "preact/hooks";
 import { formatBytes } from "../../core/format.ts";
 import { labelOf, shownName } from "../../files/entry.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { useAddress } from "./address.ts";
-import { useBlob } from "../content/blob.ts";
+import { useAddress, useBlob } from "./address.ts";
 import { Shown, Unshowable, type ViewProps, Waiting } from "./problem.tsx";
 import { ZoomArea } from "./zoom_area.tsx";
 

@@ -1,6 +1,6 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { type ComponentChild, h } from "preact";
-import { decodeEntities } from "../content/entities.ts";
+import { decodeEntities } from "../content/markdown.ts";
 
 /** What the text of a Markdown file needs from the page. */
 export interface Surroundings {

@@ -5,7 +5,7 @@ import { ticketsOf } from "../../files/actions/tickets.ts";
 import { labelOf, shownName } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { Button } from "../../ui/button.tsx";
-import { useBlob } from "../content/blob.ts";
+import { useBlob } from "./address.ts";
 import { Note, Shown, Unshowable, type ViewProps, Waiting } from "./problem.tsx";
 
 /** Larger documents are not loaded into the page, in bytes. */

@@ -107,15 +107,21 @@ function Name({ entry }: { entry: Entry }) {
     return <RenameField entry={entry} actions={actions} onEnd={() => focusRow(entry, true)} />;
   }
   const label = labelOf(entry) || "/";
-  const query = folder.query.value;
   return (
     <a class="entry-name" href={folder.hashOf(entry)} tabIndex={-1} draggable={false} title={label}>
-      {query === ""
-        ? label
-        : highlight(label, query).map(({ text, isHit }, index) =>
-          isHit ? <mark key={index}>{text}</mark> : text
-        )}
+      <Highlighted text={label} query={folder.query.value} />
     </a>
+  );
+}
+
+/** A text in which the words of a search are marked. */
+function Highlighted({ text, query }: { text: string; query: string }) {
+  return (
+    <>
+      {highlight(text, query).map(({ text, isHit }, index) =>
+        isHit ? <mark key={index}>{text}</mark> : text
+      )}
+    </>
   );
 }
 
@@ -140,11 +146,7 @@ function Location({ entry }: { entry: Entry }) {
   const folder = folderOf(entry);
   return (
     <a class="entry-folder" href={links.folder(project, drive, folder)} tabIndex={-1}>
-      {folder === ""
-        ? drive
-        : highlight(folder.slice(0, -1), query.value).map((piece, index) =>
-          piece.isHit ? <mark key={index}>{piece.text}</mark> : piece.text
-        )}
+      {folder === "" ? drive : <Highlighted text={folder.slice(0, -1)} query={query.value} />}
     </a>
   );
 }

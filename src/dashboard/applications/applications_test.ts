@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { addressOfApp } from "./app_address.ts";
+import { addressOfApp } from "./applications.tsx";
 
 Deno.test("An application is known by its host name, or by a path on the gate", () => {
   const app = { project_id: "demo", name: "viewer", host: null };
