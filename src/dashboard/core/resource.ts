@@ -85,7 +85,8 @@ export function usePages<P extends { paging?: { last: string } }, T>(
   const loadMore = async () => {
     const last = list.data?.last;
     const next = await load(last === undefined ? {} : { last }, null);
-    list.edit(({ items }) => ({ ...next, items: [...items, ...next.items] }));
+    // The list may have been loaded again meanwhile: then the page does not continue it.
+    list.edit((now) => now.last === last ? { ...next, items: [...now.items, ...next.items] } : now);
   };
   return [list, loadMore];
 }

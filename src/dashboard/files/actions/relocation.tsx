@@ -67,13 +67,10 @@ export class Relocation {
     const { done, failed } = transferred;
     const isWhole = failed.length === 0;
     if (!isCopy && isWhole) await this.#files.removeFolders(folders.map(({ from }) => from));
-    const gone = isCopy
-      ? []
-      : isWhole
-      ? moves.map(({ entry }) => entry.name)
-      : done.map(({ from }) => from);
+    const gone = isWhole ? moves.map(({ entry }) => entry.name) : done.map(({ from }) => from);
     const renamed = isWhole && !isCopy ? renamingIn(moves) : undefined;
-    onChange({ removed: gone, hasNew: true, ...(renamed === undefined ? {} : { renamed }) });
+    const removed = isCopy ? [] : gone;
+    onChange({ removed, hasNew: true, ...(renamed === undefined ? {} : { renamed }) });
     this.#report({ ...transferred, moves, folders, kept, drive });
   }
 
@@ -81,7 +78,7 @@ export class Relocation {
   async #transfer(items: readonly Renaming[], target: DriveFiles): Promise<Transferred> {
     const first = await this.#send(items, target, false);
     const conflicts = await this.#conflicts(first.refused, target);
-    const done = [...first.done];
+    const { done } = first;
     const failed = first.failed.filter(({ name }) => !conflicts.some(({ from }) => from === name));
     const choice = conflicts.length === 0
       ? "skip"
