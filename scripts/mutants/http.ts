@@ -103,8 +103,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       replace: "if (known.length > 0 || known.includes(name)) continue;",
     },
     {
-      find: "Number.isSafeInteger(value) && value > 0",
-      replace: "Number.isSafeInteger(value) && value >= 0",
+      find: "this.#numberIn(name, 1, Number.MAX_SAFE_INTEGER, wanted)",
+      replace: "this.#numberIn(name, 0, Number.MAX_SAFE_INTEGER, wanted)",
       tests: ["tests/api/quota_test.ts"],
     },
     { find: "if (needed > reserved) {", replace: "if (needed > limit) {" },

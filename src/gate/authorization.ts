@@ -73,8 +73,6 @@ const PREFLIGHT: Access = { allowed: true, caller: "preflight" };
 interface RequestOptions {
   readBody: GatePathRequest["readBody"];
   context: RequestContext;
-  /** The hash of keys, `hashSecret` by default. */
-  hashKey?: (key: string) => string;
 }
 
 /** Authorizes a request, or returns the gate's own response to it. @throws {HttpError} */
@@ -82,7 +80,7 @@ export async function authorizeRequest(
   gate: AuthorizationContext,
   head: RequestHead,
   peer: Peer,
-  { readBody, context, hashKey }: RequestOptions,
+  { readBody, context }: RequestOptions,
 ): Promise<AuthorizedRequest | GateResponse> {
   const expected = joinedHeader(head.headers, "expect")?.toLowerCase() ?? "100-continue";
   if (expected !== "100-continue") throw errors.badMessage(417, "its Expect is not 100-continue");
@@ -95,7 +93,7 @@ export async function authorizeRequest(
     return await handleGatePath(gate, { head, route, client, readBody });
   }
   const credentials = once(() =>
-    readCredentials(head.headers, acceptedCookies(head, route, client), hashKey)
+    readCredentials(head.headers, acceptedCookies(head, route, client))
   );
   const decision = await authorize(gate.store, credentials, app);
   const passes = !decision.allowed && !decision.sentKey && route.exists && isPreflight(head);
@@ -160,39 +158,14 @@ export async function authorize(
 export function readCredentials(
   headers: readonly Header[],
   cookies: readonly string[],
-  hashKey: (key: string) => string = hashSecret,
 ): Credentials {
   const key = joinedHeader(headers, "x-api-key") ?? "";
   const tokens = cookies.length === 0 ? [] : sessionTokens(headers, cookies);
   const sessions = tokens.slice(0, MAX_SESSIONS).map(hashSecret);
   if (key === "") return { sessions, isOverlong: false };
   if (key.length > MAX_KEY_HEADER) return { sessions, isOverlong: true };
-  const hash = hashKey(key);
+  const hash = hashSecret(key);
   return { key: { hash, isProjectKey: key.includes("_") }, sessions, isOverlong: false };
-}
-
-/**
- * Returns `hashSecret` for the keys of one connection. It keeps the last hash, as most clients send one key with all of
- * their requests. A proxy in front can send other clients' keys over the connection: the time to compare two keys of
- * the same length does not depend on them.
- */
-export function keyHasher(): (key: string) => string {
-  let last = "";
-  let hash = hashSecret(last);
-  return (key) => {
-    if (!isSameSecret(key, last)) {
-      last = key;
-      hash = hashSecret(key);
-    }
-    return hash;
-  };
-}
-
-function isSameSecret(one: string, other: string): boolean {
-  if (one.length !== other.length) return false;
-  let difference = 0;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
-  return difference === 0;
 }
 
 /** Returns the names of the session cookies that count: those of the route, or none for a cross-origin change. */

@@ -6,7 +6,7 @@ import type { ClientConnection } from "../http1/client_connection.ts";
 import { ConnectionLost } from "../http1/connection.ts";
 import { MalformedMessage } from "../http1/headers.ts";
 import { parseRequestHead, readHead, type RequestHead } from "../http1/message_head.ts";
-import { authorizeRequest, keyHasher } from "./authorization.ts";
+import { authorizeRequest } from "./authorization.ts";
 import type { GateContext } from "./context.ts";
 import { type Peer, peerOf } from "./forwarded_headers.ts";
 import {
@@ -31,7 +31,6 @@ interface CurrentRequest {
 /** A client's connection to the gate, which serves its requests one by one. */
 export class GateConnection {
   readonly #peer: Peer;
-  readonly #hashKey = keyHasher();
   #proxied: ProxiedRequest | undefined;
   #isBusy = false;
 
@@ -126,7 +125,7 @@ export class GateConnection {
     const { head, body, context } = request;
     try {
       const readBody = (limit: number) => this.#readBody(body, limit, context);
-      const options = { readBody, context, hashKey: this.#hashKey };
+      const options = { readBody, context };
       const authorized = await authorizeRequest(this.gate, head, this.#peer, options);
       if ("status" in authorized) return await this.#send(authorized, request);
       this.#proxied = new ProxiedRequest(this.gate, this.client, { ...request, authorized });

@@ -158,14 +158,35 @@ export class Fields {
     throw errors.badField(name, "has an item that is not a string");
   }
 
+  /** Whether the field is `null`. */
+  isNull(name: string): boolean {
+    return this.#get(name) === null;
+  }
+
   /** A whole number in a range; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   wholeNumber(name: string, min: number, max: number): number | undefined {
+    return this.#numberIn(name, min, max, `a whole number from ${min} to ${max}`);
+  }
+
+  /** The same, or `null`. @throws {HttpError} 400 naming the field. */
+  integerOrNull(name: string, min: number, max: number): number | null | undefined {
+    if (this.isNull(name)) return null;
+    return this.#numberIn(name, min, max, `a whole number from ${min} to ${max}, or null`);
+  }
+
+  /** A number of bytes or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  sizeOrNull(name: string): number | null | undefined {
+    if (this.isNull(name)) return null;
+    const wanted = "a whole number of bytes from 1 to 2^53 - 1, or null";
+    return this.#numberIn(name, 1, Number.MAX_SAFE_INTEGER, wanted);
+  }
+
+  #numberIn(name: string, min: number, max: number, wanted: string): number | undefined {
     const value = this.#get(name);
     if (value === undefined) return undefined;
-    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
-      return Number(value);
-    }
-    throw errors.badField(name, `must be a whole number from ${min} to ${max}`);
+    const isWhole = typeof value === "number" && Number.isSafeInteger(value);
+    if (isWhole && value >= min && value <= max) return value;
+    throw errors.badField(name, `must be ${wanted}`);
   }
 
   /** A required text. @throws {HttpError} 400 naming the field. */
@@ -196,40 +217,13 @@ export class Fields {
    * @throws {HttpError} 400 naming the field.
    */
   optionalTexts(name: string, max: number, problemOf: ProblemOf): string[] | undefined {
-    if (this.#get(name) === null) return undefined;
+    if (this.isNull(name)) return undefined;
     const items = this.texts(name, max);
     for (const item of items ?? []) {
       const problem = problemOf(item);
       if (problem !== undefined) throw errors.badItem(name, item, problem);
     }
     return items && [...new Set(items)];
-  }
-
-  /** The same as `wholeNumber`; `undefined` for `null`, too. @throws {HttpError} 400 naming the field. */
-  optionalWholeNumber(name: string, min: number, max: number): number | undefined {
-    return this.#get(name) === null ? undefined : this.wholeNumber(name, min, max);
-  }
-
-  /** Seconds from 1 to `max`, or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
-  secondsOrNull(name: string, max: number): number | null | undefined {
-    return this.#get(name) === null ? null : this.wholeNumber(name, 1, max);
-  }
-
-  /** A number of bytes or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
-  sizeOrNull(name: string): number | null | undefined {
-    const value = this.#get(name);
-    if (value === undefined || value === null) return value;
-    if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
-    throw errors.badField(name, `must be a whole number of bytes from 1 to 2^53 - 1, or null`);
-  }
-
-  /** A whole number or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
-  integerOrNull(name: string, min: number, max: number): number | null | undefined {
-    const value = this.#get(name);
-    if (value === undefined || value === null) return value;
-    const isWhole = typeof value === "number" && Number.isSafeInteger(value);
-    if (isWhole && value >= min && value <= max) return value;
-    throw errors.badField(name, `must be a whole number from ${min} to ${max}, or null`);
   }
 
   /**

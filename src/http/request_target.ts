@@ -123,14 +123,15 @@ export class Query {
     throw errors.badParameter("last", page.last, '"paging.last" of the previous page');
   }
 
-  /** A number of seconds from 1 to `max`; `undefined` if it is absent. @throws {HttpError} 400 for any other value. */
-  seconds(name: string, max: number): number | undefined {
-    return this.#upTo(name, max, "a whole number of seconds");
-  }
-
   /** A whole number from 1 to `max`; `undefined` if it is absent. @throws {HttpError} 400 for any other value. */
-  wholeNumber(name: string, max: number): number | undefined {
-    return this.#upTo(name, max, "a whole number");
+  wholeNumber(name: string, max: number, what = "a whole number"): number | undefined {
+    const value = this.one(name);
+    if (value === undefined) return undefined;
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < 1 || number > max) {
+      throw errors.badParameter(name, value, `${what} from 1 to ${max}`);
+    }
+    return number;
   }
 
   /** A UTC time in milliseconds since 1970; `undefined` if it is absent. @throws {HttpError} 400 for any other text. */
@@ -142,16 +143,6 @@ export class Query {
       throw errors.badParameter(name, value, "a time in UTC like 2021-04-22T11:50:08.123Z");
     }
     return time;
-  }
-
-  #upTo(name: string, max: number, what: string): number | undefined {
-    const value = this.one(name);
-    if (value === undefined) return undefined;
-    const number = Number(value);
-    if (!/^\d+$/.test(value) || number < 1 || number > max) {
-      throw errors.badParameter(name, value, `${what} from 1 to ${max}`);
-    }
-    return number;
   }
 }
 

@@ -22,9 +22,6 @@ const NUMBER_LABEL = /^([0-9]+|0x[0-9a-f]*)$/;
 
 const LOCALHOST = "localhost";
 
-/** Names whose claimability is cached. An entry takes about 200 bytes. */
-const MAX_CACHED_NAMES = 1000;
-
 /**
  * Checks the address of an application.
  *
@@ -121,8 +118,6 @@ export class HostRules {
   readonly #own: ReadonlySet<string>;
   readonly #gate: ReadonlySet<string>;
   readonly #zones: readonly string[];
-  /** Results of `isClaimable`, because every request at the gate asks. */
-  readonly #claimable = new Map<string, boolean>();
 
   private constructor(
     { own, gate, zones = [] }: ServerNames,
@@ -168,12 +163,7 @@ export class HostRules {
 
   /** Returns whether `problemOf` finds nothing wrong with a name. */
   isClaimable(name: string): boolean {
-    const cached = this.#claimable.get(name);
-    if (cached !== undefined) return cached;
-    const isClaimable = this.problemOf(name) === undefined;
-    if (this.#claimable.size >= MAX_CACHED_NAMES) this.#claimable.clear();
-    this.#claimable.set(name, isClaimable);
-    return isClaimable;
+    return this.problemOf(name) === undefined;
   }
 
   /** Returns whether a name is one of the server's own. */

@@ -1,4 +1,4 @@
-/** The longest time until a file expires, in seconds: ten years of 365 days. */
+/** The longest life of a key or a link, and time until a file expires, in seconds: ten years of 365 days. */
 export const MAX_EXPIRES_IN = 315_360_000;
 
 /** The most days of a project's usage that are kept and returned. */

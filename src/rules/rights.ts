@@ -14,9 +14,6 @@ export type Permission = (typeof PERMISSIONS)[number];
 /** The drives that a key may be limited to. Every request with the key needs its record. */
 export const MAX_KEY_DRIVES = 100;
 
-/** The longest life of a key, in seconds (contract): ten years. */
-export const MAX_KEY_LIFE = 315_360_000;
-
 /** The limits of a key. What is absent does not limit it. */
 export interface KeyLimits {
   permissions?: readonly Permission[];

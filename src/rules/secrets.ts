@@ -97,6 +97,14 @@ export function newSecret(): string {
   return randomText(SECRET_LENGTH);
 }
 
+/** Compares two secrets in a time that does not depend on where they differ. */
+export function isSameSecret(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  let difference = 0;
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
+  return difference === 0;
+}
+
 /** Returns the SHA-256 of a key in hexadecimal. "Only a SHA-256 of a key is stored" (wire contract). */
 export function hashSecret(text: string): string {
   return createHash("sha256").update(text).digest("hex");

@@ -1,5 +1,4 @@
 import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
-import { headerLines } from "../http/header_lines.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { assertHost, Query } from "../http/request_target.ts";
@@ -20,7 +19,7 @@ import { attributeOperations } from "./operations/object_attributes.ts";
 import { isForm, postObject } from "./operations/post_object.ts";
 import { writeOperations } from "./operations/put_object.ts";
 import { parseAddress } from "./request_address.ts";
-import { requestHeaders } from "./request_headers.ts";
+import { headerLines, requestHeaders } from "./request_headers.ts";
 import type { S3Deps } from "./s3_call.ts";
 import { errorResponse } from "./s3_response.ts";
 import { completeOperations } from "./uploads/complete_upload.ts";

@@ -1,4 +1,5 @@
-import { encodeBase64 } from "@std/encoding/base64";
+import { concat } from "@std/bytes/concat";
+import { createHash } from "node:crypto";
 import type { RequestContext } from "../http/request_context.ts";
 import type { Query } from "../http/request_target.ts";
 import type { ServerParts } from "../http/server_parts.ts";
@@ -155,13 +156,8 @@ export async function withText<T>(
     if (size > announced) await memory.extend(TEXT_MEMORY * piece.byteLength);
     pieces.push(piece);
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.byteLength;
-  }
-  payload.finish({ size, sha256: await sha256Of(bytes) });
+  const bytes = concat(pieces);
+  payload.finish({ size, sha256: createHash("sha256").update(bytes).digest("base64") });
   await call.reauthorize();
   return await use(decode(bytes));
 }
@@ -197,8 +193,4 @@ export async function withDocument<D, T>(
       throw new S3Error("MalformedXML", `The XML of the body ${error.message}`);
     }
   });
-}
-
-async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return encodeBase64(await crypto.subtle.digest("SHA-256", bytes));
 }

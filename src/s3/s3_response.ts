@@ -1,4 +1,4 @@
-import { BoundedBody } from "../http/responses/bounded_body.ts";
+import { buildBounded, sendBounded } from "../http/responses/bounded_body.ts";
 import { HttpResponse } from "../http/responses/http_response.ts";
 import type { S3Call, S3Deps } from "./s3_call.ts";
 import type { S3Error } from "./s3_error.ts";
@@ -70,13 +70,10 @@ export async function listResponse(
   build: () => Promise<XmlElement>,
 ): Promise<HttpResponse> {
   const options = { estimate, isRepeatable: true };
-  const body = await BoundedBody.build(
-    call,
-    deps,
-    options,
-    async () => encoder.encode(writeXml(await build())),
-  );
-  return new HttpResponse(body.send(), { headers: documentHeaders(body.length) });
+  const encode = async () => encoder.encode(writeXml(await build()));
+  const body = await buildBounded(call, deps, options, encode);
+  const headers = documentHeaders(body.bytes.byteLength);
+  return new HttpResponse(sendBounded(body, call, deps), { headers });
 }
 
 /** A time as XML has it: UTC to milliseconds. */

@@ -13,11 +13,11 @@ import {
 import {
   type KeyLimits,
   MAX_KEY_DRIVES,
-  MAX_KEY_LIFE,
   type Permission,
   PERMISSIONS,
   Rights,
 } from "../../rules/rights.ts";
+import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
 import { KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
 import { SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
@@ -65,7 +65,7 @@ export const newKeyLimitFields = {
   expires_in: orNull({
     type: "integer",
     minimum: 1,
-    maximum: MAX_KEY_LIFE,
+    maximum: MAX_EXPIRES_IN,
     description: "The life of the key in seconds; without it the key does not expire.",
   }),
 } as const;
@@ -181,7 +181,9 @@ function limitsOf(fields: Fields, now: number, prefixField: string): KeyLimits {
   );
   const drives = fields.optionalTexts("drives", MAX_KEY_DRIVES, driveNameProblem);
   const namePrefix = fields.optionalText(prefixField, namePrefixProblem);
-  const life = fields.optionalWholeNumber("expires_in", 1, MAX_KEY_LIFE);
+  const life = fields.isNull("expires_in")
+    ? undefined
+    : fields.wholeNumber("expires_in", 1, MAX_EXPIRES_IN);
   return {
     ...(permissions === undefined
       ? {}

@@ -13,7 +13,7 @@ import type { DriveCall } from "../drive_call.ts";
 
 /** The properties that a call gives its file. @throws {HttpError} 400 if one is malformed. */
 export function attributesOf({ query }: DriveCall): FileAttributes {
-  const seconds = query.seconds("expires_in", MAX_EXPIRES_IN);
+  const seconds = query.wholeNumber("expires_in", MAX_EXPIRES_IN, "a whole number of seconds");
   const mtime = query.utcTime("mtime");
   return {
     ...(seconds === undefined ? {} : { lifetime: seconds * SECOND }),

@@ -71,7 +71,9 @@ async function change(call: DriveCall, { store, idleTimeout }: Deps): Promise<Re
 /** @throws {HttpError} 400 if a field has a wrong value, or there is none. */
 function changesIn(fields: Fields): FileChanges {
   if (!CHANGEABLE.some((name) => fields.has(name))) throw errors.nothingToChange(CHANGEABLE);
-  const seconds = fields.secondsOrNull("expires_in", MAX_EXPIRES_IN);
+  const seconds = fields.isNull("expires_in")
+    ? null
+    : fields.wholeNumber("expires_in", 1, MAX_EXPIRES_IN);
   const type = fields.has("content_type") ? fields.text("content_type", typeProblem) : undefined;
   return {
     lifetime: typeof seconds === "number" ? seconds * SECOND : seconds,

@@ -1,10 +1,9 @@
 import { HttpResponse } from "../../http/responses/http_response.ts";
-import { timingSafeEqual } from "node:crypto";
 import { bearerToken, keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { forMetrics } from "../../openapi/info.ts";
 import { header, plainResponse } from "../../openapi/messages.ts";
-import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
+import { hashSecret, isSameSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 
 /** `GET /metrics`: the metrics for Prometheus, with the token for metrics or the administrator's. */
@@ -48,16 +47,11 @@ async function authorize(
   const token = bearerToken(headers);
   if (token === undefined) throw errors.missingMetricsToken();
   const hash = token.length > MAX_KEY_HEADER ? undefined : hashSecret(token);
-  if (hash !== undefined && metricsToken !== undefined && isEqual(hash, metricsToken)) {
+  if (hash !== undefined && metricsToken !== undefined && isSameSecret(hash, metricsToken)) {
     context.key = "metrics";
   } else if (hash !== undefined && await store.adminToken.hasHash(hash)) {
     context.key = "admin";
   } else {
     throw keyRefusal(errors.unknownMetricsToken(), headers, { wrongKeys, address });
   }
-}
-
-/** Compares two hashes in constant time. */
-function isEqual(a: string, b: string): boolean {
-  return timingSafeEqual(new TextEncoder().encode(a), new TextEncoder().encode(b));
 }

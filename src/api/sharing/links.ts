@@ -4,6 +4,7 @@ import { boundedJson, json, pagingOf } from "../../http/responses/json_response.
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
+import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
 import type { Rights } from "../../rules/rights.ts";
 import {
   byteLength,
@@ -18,9 +19,6 @@ import { type LinkInfo, MAX_LINKS, type NewLink } from "../../store/links/link_s
 import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps, ShareAddress } from "../endpoint.ts";
-
-/** The longest life of a link, in seconds: 10 years. */
-const MAX_EXPIRES_IN = 315_360_000;
 
 /** The most downloads that a link may be limited to. */
 const MAX_DOWNLOADS = 1_000_000_000;

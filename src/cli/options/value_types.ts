@@ -3,7 +3,7 @@ import { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem } from "../../rules/hosts.ts";
-import { MAX_KEY_LIFE } from "../../rules/rights.ts";
+import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
 import { parseByteSize, parseDuration, SECOND } from "../../rules/units.ts";
 import { READ_MODES, type ReadMode } from "../../store/reads/read_mode.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
@@ -45,7 +45,7 @@ export const DURATION_OR_ZERO: ValueType<number> = {
 /** Seconds, of a link or a key. A number without a unit is refused, as some would mean days. */
 export const LIFE: ValueType<number> = {
   parse(text) {
-    const time = /[a-z]$/.test(text) ? parseDuration(text, MAX_KEY_LIFE * SECOND) : undefined;
+    const time = /[a-z]$/.test(text) ? parseDuration(text, MAX_EXPIRES_IN * SECOND) : undefined;
     return time && Math.ceil(time / SECOND);
   },
   expected: "a time with a unit, like 12h, 7d or 365d",

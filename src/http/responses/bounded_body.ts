@@ -28,86 +28,62 @@ export interface BuildOptions {
 }
 
 /** The body of a response in memory. One that is larger than a chunk holds memory of the budget until it is sent. */
-export class BoundedBody {
-  readonly #idleTimeout: number;
+export interface BoundedBody {
+  bytes: Bytes;
+  memory: MemoryShare;
+}
 
-  private constructor(
-    private readonly call: BoundedRequest,
-    { idleTimeout }: BoundedResources,
-    private readonly memory: MemoryShare,
-    private bytes: Bytes,
-  ) {
-    this.#idleTimeout = idleTimeout;
-  }
-
-  /**
-   * Builds a body. Once it is built, `send` must be called.
-   *
-   * @param build Returns the bytes. It may extend the memory.
-   * @throws {MemoryExhausted} if the memory does not become available in time.
-   */
-  static async build(
-    call: BoundedRequest,
-    resources: BoundedResources,
-    { estimate = 0, isRepeatable }: BuildOptions,
-    build: (memory: MemoryShare) => Promise<Bytes>,
-  ): Promise<BoundedBody> {
-    const { json } = resources.store.memory;
-    const memory = await json.reserve(call.project, estimate);
-    try {
-      let bytes = await build(memory);
-      while (isRepeatable && isLarge(bytes) && !adjust(memory, json.countOf(bytes.byteLength))) {
-        const needed = bytes.byteLength;
-        // While it waits, the request holds neither the bytes nor memory that other requests wait for.
-        bytes = new Uint8Array(0);
-        memory.shrink(memory.bytes);
-        await memory.extend(needed);
-        bytes = await build(memory);
-      }
-      return new BoundedBody(call, resources, memory, bytes);
-    } catch (error) {
-      memory[Symbol.dispose]();
-      throw error;
+/**
+ * Builds a body. Once it is built, it must be passed to `sendBounded`, or its memory released.
+ *
+ * @param build Returns the bytes. It may extend the memory.
+ * @throws {MemoryExhausted} if the memory does not become available in time.
+ */
+export async function buildBounded(
+  { project }: BoundedRequest,
+  { store: { memory: { json } } }: BoundedResources,
+  { estimate = 0, isRepeatable }: BuildOptions,
+  build: (memory: MemoryShare) => Promise<Bytes>,
+): Promise<BoundedBody> {
+  const memory = await json.reserve(project, estimate);
+  try {
+    let bytes = await build(memory);
+    while (isRepeatable && isLarge(bytes) && !adjust(memory, json.countOf(bytes.byteLength))) {
+      const needed = bytes.byteLength;
+      // While it waits, the request holds neither the bytes nor memory that other requests wait for.
+      bytes = new Uint8Array(0);
+      memory.shrink(memory.bytes);
+      await memory.extend(needed);
+      bytes = await build(memory);
     }
-  }
-
-  /** In bytes. */
-  get length(): number {
-    return this.bytes.byteLength;
-  }
-
-  get isLarge(): boolean {
-    return isLarge(this.bytes);
-  }
-
-  /** Replaces the bytes, for example by compressed ones. If that fails, the memory is released. */
-  async replace(convert: (bytes: Bytes) => Promise<Bytes>): Promise<void> {
-    try {
-      this.bytes = await convert(this.bytes);
-    } catch (error) {
-      this.memory[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  /** Returns what is sent. A large body is aborted if its reader takes nothing for too long. */
-  send(): Bytes | PieceStream {
-    const { request, context } = this.call;
-    if (!this.isLarge || request.method === "HEAD") {
-      this.memory[Symbol.dispose]();
-      return this.bytes;
-    }
-    return new PieceStream(piecesOf(this.bytes), {
-      idle: this.#idleTimeout * READER_PATIENCE,
-      onEnd: () => this.memory[Symbol.dispose](),
-      onError: () => {},
-      context,
-      release: releaseLast,
-    });
+    return { bytes, memory };
+  } catch (error) {
+    memory[Symbol.dispose]();
+    throw error;
   }
 }
 
-function isLarge({ byteLength }: Bytes): boolean {
+/** Returns what is sent of a body. A large one is aborted if its reader takes nothing for too long. */
+export function sendBounded(
+  { bytes, memory }: BoundedBody,
+  { request, context }: BoundedRequest,
+  { idleTimeout }: BoundedResources,
+): Bytes | PieceStream {
+  if (!isLarge(bytes) || request.method === "HEAD") {
+    memory[Symbol.dispose]();
+    return bytes;
+  }
+  return new PieceStream(piecesOf(bytes), {
+    idle: idleTimeout * READER_PATIENCE,
+    onEnd: () => memory[Symbol.dispose](),
+    onError: () => {},
+    context,
+    release: releaseLast,
+  });
+}
+
+/** Whether a body is larger than a chunk. */
+export function isLarge({ byteLength }: Bytes): boolean {
   return byteLength > CHUNK_SIZE;
 }
 

@@ -3,7 +3,7 @@ import { concat } from "@std/bytes/concat";
 import { MemoryPart } from "../../store/engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../../store/engine/records.ts";
 import { someContext } from "../test_support.ts";
-import { BoundedBody } from "./bounded_body.ts";
+import { buildBounded, sendBounded } from "./bounded_body.ts";
 import { PieceStream } from "./response_stream.ts";
 
 Deno.test("The memory of a large body is free as soon as its last piece is sent", async () => {
@@ -14,14 +14,10 @@ Deno.test("The memory of a large body is free as soon as its last piece is sent"
   const call = { project: "a", request, context: someContext() };
   const resources = { store: { memory: { json } }, idleTimeout: 1000 };
   const options = { isRepeatable: true };
-  const body = await BoundedBody.build(
-    call,
-    resources,
-    options,
-    () => Promise.resolve(all.slice()),
-  );
+  const build = () => Promise.resolve(all.slice());
+  const body = await buildBounded(call, resources, options, build);
   assertEquals(json.used, all.byteLength);
-  const stream = body.send();
+  const stream = sendBounded(body, call, resources);
   assert(stream instanceof PieceStream);
   const sent: Uint8Array<ArrayBuffer>[] = [];
   const buffers = new Set<ArrayBuffer>();

@@ -105,7 +105,7 @@ export async function sendStatic(
   file: StaticFile,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const zip = acceptsGzip(requested.get("accept-encoding") ?? "") ? file.zipped : undefined;
+  const zip = acceptsGzip(requested) ? file.zipped : undefined;
   const etag = zip === undefined ? file.etag : `${file.etag}-gzip`;
   const common = { ...headers, ETag: `"${etag}"` };
   if (isCurrent(requested.get("if-none-match"), file)) {
@@ -123,8 +123,8 @@ export async function sendStatic(
 }
 
 /** Whether gzip is listed with a weight other than 0 (RFC 9110, 12.5.3). `*` does not count: `@std/http` would accept it. */
-function acceptsGzip(accepted: string): boolean {
-  return accepted.split(",").some((coding) => {
+export function acceptsGzip(requested: Headers): boolean {
+  return (requested.get("accept-encoding") ?? "").split(",").some((coding) => {
     const [name = "", ...weights] = coding.split(";").map((part) => part.trim().toLowerCase());
     return name === "gzip" && !weights.some((weight) => /^q=0(\.0*)?$/.test(weight));
   });

@@ -6,11 +6,12 @@
  */
 import { Buffer } from "node:buffer";
 import { parseUtcTime } from "../../rules/dates.ts";
+import { isSameSecret } from "../../rules/secrets.ts";
 import { S3Error } from "../s3_error.ts";
 import { parseAmzDate } from "./amz_date.ts";
 import { parseCredential, unsupportedAlgorithm } from "./presented_signature.ts";
 import { type SecretLookup, unknownKey } from "./signature.ts";
-import { ALGORITHM, isSameSignature, sign, SigningKeys } from "./signing_key.ts";
+import { ALGORITHM, sign, SigningKeys } from "./signing_key.ts";
 
 /** A form that came with a policy. */
 export interface SignedForm {
@@ -68,7 +69,7 @@ export async function verifyPostPolicy<K>(
   if (found === undefined) throw unknownKey(accessKeyId);
   const expected = sign(keys.derive(found.secret, scope), policy);
   const signature = fields.get("x-amz-signature") ?? "";
-  if (!isSameSignature(expected, signature)) {
+  if (!isSameSecret(expected, signature)) {
     throw new S3Error(
       "SignatureDoesNotMatch",
       "The signature is not that of this policy with this access key: check the secret access key",

@@ -5,16 +5,14 @@
  * @module
  */
 import { isoSeconds } from "../../rules/dates.ts";
+import { isSameSecret } from "../../rules/secrets.ts";
 import { S3Error } from "../s3_error.ts";
 import { amzDate } from "./amz_date.ts";
-import { canonicalRequest, parseQuery, type QueryParameter } from "./canonical_request.ts";
-import { parsePayloadKind, type PayloadKind, UNSIGNED_PAYLOAD } from "./payload_kind.ts";
+import { canonicalRequest, parseQuery, type QueryParameter, RequestHeaders } from "./canonical_request.ts";
 import { type PresentedSignature, presentedSignature } from "./presented_signature.ts";
-import { RequestHeaders } from "./request_headers.ts";
 import {
   ALGORITHM,
   type ChunkSigning,
-  isSameSignature,
   scopeText,
   sha256Hex,
   sign,
@@ -46,6 +44,14 @@ export interface RawRequest {
 export type SecretLookup<K> = (
   accessKeyId: string,
 ) => Promise<{ secret: string; key: K } | undefined>;
+
+/** How the body of a request is sent and what the signature says of it. */
+export type PayloadKind =
+  | { kind: "unsigned" }
+  /** With the SHA-256 of the body in hexadecimal. */
+  | { kind: "signed"; sha256: string }
+  /** In chunks of the encoding `aws-chunked`. */
+  | { kind: "chunked"; signed: boolean; trailer: boolean };
 
 /** A request whose signature is right. */
 export interface Verified<K> {
@@ -93,7 +99,7 @@ export async function verifySignature<K>(
   });
   const text = [ALGORITHM, date.text, scopeText(scope), sha256Hex(canonical)].join("\n");
   const signingKey = keys.derive(found.secret, scope);
-  if (!isSameSignature(sign(signingKey, text), signature)) {
+  if (!isSameSecret(sign(signingKey, text), signature)) {
     throw new S3Error(
       "SignatureDoesNotMatch",
       "The signature is not that of this request with this access key: check the secret access key and how the request is signed",
@@ -161,6 +167,34 @@ function payloadHash(
     );
   }
   return query.find(({ name }) => name === "X-Amz-Content-Sha256")?.value ?? UNSIGNED_PAYLOAD;
+}
+
+/** The value of x-amz-content-sha256 for a body that is not signed. */
+export const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
+
+const KINDS: ReadonlyMap<string, PayloadKind> = new Map<string, PayloadKind>([
+  [UNSIGNED_PAYLOAD, { kind: "unsigned" }],
+  ["STREAMING-AWS4-HMAC-SHA256-PAYLOAD", { kind: "chunked", signed: true, trailer: false }],
+  ["STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER", { kind: "chunked", signed: true, trailer: true }],
+  ["STREAMING-UNSIGNED-PAYLOAD-TRAILER", { kind: "chunked", signed: false, trailer: true }],
+]);
+
+/** Parses `x-amz-content-sha256`. @throws {S3Error} */
+function parsePayloadKind(value: string): PayloadKind {
+  const kind = KINDS.get(value);
+  if (kind !== undefined) return kind;
+  if (/^[0-9a-f]{64}$/i.test(value)) return { kind: "signed", sha256: value.toLowerCase() };
+  if (/^STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD(-TRAILER)?$/.test(value)) {
+    throw new S3Error(
+      "NotImplemented",
+      `Payloads of the kind ${value} are not supported: use AWS4-HMAC-SHA256`,
+    );
+  }
+  throw new S3Error(
+    "InvalidArgument",
+    "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, STREAMING-UNSIGNED-PAYLOAD-TRAILER or a SHA-256 in hexadecimal",
+    { ArgumentName: "x-amz-content-sha256", ArgumentValue: value },
+  );
 }
 
 function assertTime({ date, expires }: PresentedSignature, now: number): void {

@@ -75,16 +75,6 @@ function bytesOf(text: string): string | Uint8Array {
   return ONLY_ASCII.test(text) ? text : Buffer.from(text, "latin1");
 }
 
-/** Compares signatures in a time that does not depend on where they differ. */
-export function isSameSignature(expected: string, actual: string): boolean {
-  if (expected.length !== actual.length) return false;
-  let difference = 0;
-  for (let at = 0; at < expected.length; at++) {
-    difference |= expected.charCodeAt(at) ^ actual.charCodeAt(at);
-  }
-  return difference === 0;
-}
-
 /** What the signatures of chunks depend on besides their bytes. */
 export interface ChunkSigning {
   key: Uint8Array;

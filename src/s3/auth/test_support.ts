@@ -1,5 +1,5 @@
 import { canonicalRequest, parseQuery } from "./canonical_request.ts";
-import { RequestHeaders } from "./request_headers.ts";
+import { RequestHeaders } from "./canonical_request.ts";
 import type { RawRequest } from "./signature.ts";
 import { ALGORITHM, parseScope, scopeText, sha256Hex, sign, SigningKeys } from "./signing_key.ts";
 

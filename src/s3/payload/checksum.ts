@@ -4,12 +4,10 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { crc32c, CRC32C_POLYNOMIAL } from "./crc32c.ts";
-import { crc64nvme, CRC64NVME_POLYNOMIAL, type Halves } from "./crc64nvme.ts";
-import { crcShift, joinCrc } from "./crc_join.ts";
-import type { CrcPolynomial } from "./crc_tables.ts";
+import { CRC32, crcShift, type Halves, joinCrc } from "../../rules/archive/crc_join.ts";
+import { CRC32C, crc32c, CRC64NVME, crc64nvme } from "./crc.ts";
 
 /** The algorithms, as headers name them. */
 export const CHECKSUM_ALGORITHMS = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"] as const;
@@ -37,48 +35,30 @@ export interface Checksum {
 export function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
   switch (algorithm) {
     case "CRC32":
-      return new Crc<number>(0, crc32, toBytes32);
+      return crcChecksum<number>(0, crc32, toBytes32);
     case "CRC32C":
-      return new Crc<number>(0, crc32c, toBytes32);
+      return crcChecksum<number>(0, crc32c, toBytes32);
     case "CRC64NVME":
-      return new Crc({ high: 0, low: 0 }, crc64nvme, toBytes64);
+      return crcChecksum({ high: 0, low: 0 }, crc64nvme, toBytes64);
     case "SHA1":
-      return new Digest(createHash("sha1"));
+      return createHash("sha1");
     case "SHA256":
-      return new Digest(createHash("sha256"));
+      return createHash("sha256");
   }
 }
 
-class Crc<T> implements Checksum {
-  #value: T;
-
-  constructor(
-    empty: T,
-    private readonly extend: (bytes: Uint8Array, crc: T) => T,
-    private readonly toBytes: (crc: T) => Uint8Array,
-  ) {
-    this.#value = empty;
-  }
-
-  update(bytes: Uint8Array): void {
-    this.#value = this.extend(bytes, this.#value);
-  }
-
-  digest(): Uint8Array {
-    return this.toBytes(this.#value);
-  }
-}
-
-class Digest implements Checksum {
-  constructor(private readonly hash: Hash) {}
-
-  update(bytes: Uint8Array): void {
-    this.hash.update(bytes);
-  }
-
-  digest(): Uint8Array {
-    return this.hash.digest();
-  }
+function crcChecksum<T>(
+  empty: T,
+  extend: (bytes: Uint8Array, crc: T) => T,
+  toBytes: (crc: T) => Uint8Array,
+): Checksum {
+  let crc = empty;
+  return {
+    update(bytes) {
+      crc = extend(bytes, crc);
+    },
+    digest: () => toBytes(crc),
+  };
 }
 
 function toBytes32(crc: number): Uint8Array {
@@ -100,11 +80,7 @@ export interface CrcPart {
   size: number;
 }
 
-const POLYNOMIALS: Readonly<Record<CrcAlgorithm, CrcPolynomial>> = {
-  CRC32: { high: 0xedb88320, low: 0, width: 32 },
-  CRC32C: { high: CRC32C_POLYNOMIAL, low: 0, width: 32 },
-  CRC64NVME: { ...CRC64NVME_POLYNOMIAL, width: 64 },
-};
+const POLYNOMIALS = { CRC32, CRC32C, CRC64NVME };
 
 /** Returns the checksum of the bytes of all parts in base64, from the checksums of the parts. */
 export function combineCrc(algorithm: CrcAlgorithm, parts: Iterable<CrcPart>): string {

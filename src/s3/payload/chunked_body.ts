@@ -13,7 +13,8 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
-import { type ChunkSignatures, isSameSignature } from "../auth/signing_key.ts";
+import type { ChunkSignatures } from "../auth/signing_key.ts";
+import { isSameSecret } from "../../rules/secrets.ts";
 import { S3Error } from "../s3_error.ts";
 
 /** The longest head of a chunk, in characters: a size and a signature have at most 94. */
@@ -152,7 +153,7 @@ export class ChunkedDecoder {
     this.#state = "data end";
     if (this.#hash === undefined) return;
     const expected = this.options.signatures?.ofChunk(this.#hash.digest("hex")) ?? "";
-    if (!isSameSignature(expected, this.#signature)) throw wrongSignature("a chunk");
+    if (!isSameSecret(expected, this.#signature)) throw wrongSignature("a chunk");
   }
 
   #addTrailer(line: string): void {
@@ -179,7 +180,7 @@ export class ChunkedDecoder {
     }
     const canonical = [...this.trailers].map(([name, value]) => `${name}:${value}\n`).join("");
     const expected = signatures?.ofTrailers(canonical) ?? "";
-    if (!isSameSignature(expected, signature ?? "")) throw wrongSignature("the trailers");
+    if (!isSameSecret(expected, signature ?? "")) throw wrongSignature("the trailers");
     this.#state = "done";
   }
 }

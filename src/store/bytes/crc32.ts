@@ -1,4 +1,4 @@
-import { crcShift, joinCrc32 } from "../../rules/archive/crc32.ts";
+import { crcShift, joinCrc32 } from "../../rules/archive/crc_join.ts";
 import { bytesVersion, CHUNK_SIZE, type FileRecord, type Place } from "../engine/records.ts";
 import { type EntryReader, inBatches, type KvReader, MAX_GET_MANY } from "../reads/read_queue.ts";
 import { checksumAt, ChecksumReader } from "./checksums.ts";

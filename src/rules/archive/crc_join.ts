@@ -4,8 +4,20 @@
  *
  * @module
  */
-import type { Halves } from "./crc64nvme.ts";
-import type { CrcPolynomial } from "./crc_tables.ts";
+
+/** The halves of a 64-bit number. */
+export interface Halves {
+  high: number;
+  low: number;
+}
+
+/** A reflected CRC polynomial of 32 or 64 bits, the highest power last. One of 32 bits is in the high half. */
+export interface CrcPolynomial extends Halves {
+  width: 32 | 64;
+}
+
+/** The polynomial of the CRC-32 of zip archives and of the checksums of chunks. */
+export const CRC32: CrcPolynomial = { high: 0xedb88320, low: 0, width: 32 };
 
 /** x^8, which appends a zero byte. */
 const X8: Halves = { high: 0x00800000, low: 0 };
@@ -13,8 +25,8 @@ const X8: Halves = { high: 0x00800000, low: 0 };
 /** x^0 */
 const ONE: Halves = { high: 0x80000000, low: 0 };
 
-/** Returns what appends a number of zero bytes, for `joinCrc`. */
-export function crcShift(bytes: number, polynomial: CrcPolynomial): Halves {
+/** Returns what appends a number of zero bytes, which is to be kept where many parts have the same length. */
+export function crcShift(bytes: number, polynomial = CRC32): Halves {
   let shift = ONE;
   let power = X8;
   for (let rest = bytes; rest > 0; rest = Math.floor(rest / 2)) {
@@ -33,6 +45,11 @@ export function joinCrc(
 ): Halves {
   const { high, low } = multiply(shift, first, polynomial);
   return { high: (high ^ second.high) >>> 0, low: (low ^ second.low) >>> 0 };
+}
+
+/** The same for CRC-32. */
+export function joinCrc32(first: number, second: number, shift: Halves): number {
+  return joinCrc({ high: first, low: 0 }, { high: second, low: 0 }, shift, CRC32).high;
 }
 
 function multiply(a: Halves, b: Halves, { high, low, width }: CrcPolynomial): Halves {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { crc32 } from "node:zlib";
-import { crcShift, joinCrc32 } from "./crc32.ts";
+import { crcShift, joinCrc32 } from "./crc_join.ts";
 
 Deno.test("The CRC-32 of parts is joined to that of the whole", () => {
   const bytes = Uint8Array.from({ length: 200_001 }, (_, i) => i * 31 ^ i >> 7);
