@@ -114,7 +114,7 @@ export const GATE_MUTANTS: readonly Mutant[] = [
       replace: 'lower !== "set-cookie" || !setsSessionCookie(value.slice(0, 0))',
     },
     {
-      find: "if (hasLength || response.status === 204) continue;",
+      find: "if (hasLength || isUpgrade || response.status === 204) continue;",
       replace: "if (hasLength && response.status === 204) continue;",
     },
   ]),

@@ -99,7 +99,6 @@ const PREFLIGHT = /^(?:origin|access-control-.*)$/;
 const UNUSUAL_NAME = /[^a-z0-9-]/;
 
 const NO_HEADERS = new Headers();
-const NO_OPTIONS: ReadonlySet<string> = new Set();
 
 /** Returns the other end of a connection. */
 export function peerOf(address: Deno.NetAddr, isSecure: boolean): Peer {
@@ -203,8 +202,8 @@ export function upgradesToWebSocket(headers: readonly Header[]): boolean {
 }
 
 /**
- * Returns the head of a response for the client. The application's headers keep their order, spelling and repetition.
- * `X-Request-Id` is added unless the application set it.
+ * Returns the head of a response for the client, which may change the connection to WebSocket. The application's headers
+ * keep their order, spelling and repetition. `X-Request-Id` is added unless the application set it.
  *
  * @param options The id of the request, whether the body is sent in chunks, whether the connection closes after it, and
  * whether browsers have to use https only.
@@ -219,13 +218,14 @@ export function serializeResponseHead(
   },
 ): string {
   const connection = headerTokens(response.headers, "connection");
+  const isUpgrade = response.status === 101;
   let text = `HTTP/1.1 ${response.status} ${response.reason}\r\n`;
   let hasLength = false;
   let hasId = false;
   for (const { name, lower, value } of response.headers) {
     if (lower === "content-length") {
       // "A server MUST NOT send a Content-Length … with a status code of 1xx or 204" (RFC 9110, 8.6), nor repeat it.
-      if (hasLength || response.status === 204) continue;
+      if (hasLength || isUpgrade || response.status === 204) continue;
       hasLength = true;
     } else if (!reachesClient({ lower, value }, connection)) continue;
     if (lower === "x-request-id") hasId = true;
@@ -236,25 +236,9 @@ export function serializeResponseHead(
     text += `${HSTS_HEADER}: ${HSTS}\r\n`;
   }
   if (chunked) text += "Transfer-Encoding: chunked\r\n";
-  if (closes) text += "Connection: close\r\n";
+  if (isUpgrade) text += "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+  else if (closes) text += "Connection: close\r\n";
   return `${text}\r\n`;
-}
-
-/**
- * Returns the head of a response that changes the connection to WebSocket.
- *
- * @param id The id of the request, which is added unless the application set one.
- */
-export function serializeUpgrade({ reason, headers }: ResponseHead, id: string): string {
-  let text = `HTTP/1.1 101 ${reason}\r\n`;
-  let hasId = false;
-  for (const { name, lower, value } of headers) {
-    if (lower === "content-length" || !reachesClient({ lower, value }, NO_OPTIONS)) continue;
-    if (lower === "x-request-id") hasId = true;
-    text += `${name}: ${value}\r\n`;
-  }
-  if (!hasId) text += `X-Request-Id: ${id}\r\n`;
-  return `${text}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
 }
 
 /**

@@ -15,18 +15,11 @@ import {
   type GateResponse,
   serializeResponse,
 } from "./gate_response.ts";
-import { closesAfter, ProxiedRequest } from "./proxied_request.ts";
+import { closesAfter, type GateRequest, ProxiedRequest } from "./proxied_request.ts";
 import { UpstreamForbidden } from "./upstreams.ts";
 
 /** Time for the body of a sign-in to arrive, in milliseconds. It fits into one packet. */
 const SIGN_IN_TIMEOUT = 10_000;
-
-/** A request in progress. */
-interface CurrentRequest {
-  head: RequestHead;
-  body: BodyReader;
-  context: RequestContext;
-}
 
 /** A client's connection to the gate, which serves its requests one by one. */
 export class GateConnection {
@@ -121,7 +114,7 @@ export class GateConnection {
     return context;
   }
 
-  async #respond(request: CurrentRequest): Promise<boolean> {
+  async #respond(request: GateRequest): Promise<boolean> {
     const { head, body, context } = request;
     try {
       const readBody = (limit: number) => this.#readBody(body, limit, context);
@@ -140,7 +133,7 @@ export class GateConnection {
   }
 
   /** Sends an error response if the client can still receive one. */
-  async #fail(error: unknown, request: CurrentRequest): Promise<boolean> {
+  async #fail(error: unknown, request: GateRequest): Promise<boolean> {
     const { head, context } = request;
     const proxied = this.#proxied;
     const isClientLost = proxied === undefined && error instanceof ConnectionLost;
@@ -159,7 +152,7 @@ export class GateConnection {
   /** Sends a response of the gate itself. Returns whether another request may follow. */
   async #send(
     response: GateResponse,
-    { head, body, context }: CurrentRequest,
+    { head, body, context }: GateRequest,
   ): Promise<boolean> {
     const isReceived = isFullyReceived(body);
     const closes = !isReceived || response.status === 408 || closesAfter(head, this.gate);

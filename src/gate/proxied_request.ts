@@ -20,7 +20,6 @@ import {
   isWebSocketRequest,
   serializeRequestHead,
   serializeResponseHead,
-  serializeUpgrade,
   upgradesToWebSocket,
 } from "./forwarded_headers.ts";
 
@@ -49,6 +48,13 @@ export type AbortReason =
   | "upstream timeout"
   | "cut off";
 
+/** A request to the gate, while it is answered. */
+export interface GateRequest {
+  head: RequestHead;
+  body: BodyReader;
+  context: RequestContext;
+}
+
 /** A request that is forwarded to an application, and the response to it. */
 export class ProxiedRequest {
   /** Why it was aborted, if it was. */
@@ -57,10 +63,6 @@ export class ProxiedRequest {
   bodyError: MalformedMessage | undefined;
   /** Whether part of the response was sent to the client. */
   hasResponded = false;
-  readonly #head: RequestHead;
-  readonly #authorized: AuthorizedRequest;
-  readonly #body: BodyReader;
-  readonly #context: RequestContext;
   readonly #startedAt: number;
   readonly #connecting = new AbortController();
   #upstream: Connection | undefined;
@@ -78,17 +80,8 @@ export class ProxiedRequest {
   constructor(
     private readonly gate: GateContext,
     private readonly client: ClientConnection,
-    request: {
-      head: RequestHead;
-      body: BodyReader;
-      authorized: AuthorizedRequest;
-      context: RequestContext;
-    },
+    private readonly request: GateRequest & { authorized: AuthorizedRequest },
   ) {
-    this.#head = request.head;
-    this.#body = request.body;
-    this.#authorized = request.authorized;
-    this.#context = request.context;
     this.#startedAt = gate.clock.now;
   }
 
@@ -102,12 +95,12 @@ export class ProxiedRequest {
    * @throws the error that prevented a complete response. If `hasResponded`, the connection must be closed.
    */
   async run(): Promise<boolean> {
-    const upgrades = isWebSocketRequest(this.#head);
+    const upgrades = isWebSocketRequest(this.request.head);
     this.client.onClose = () => this.abort("client left");
     try {
       const response = await this.#request(upgrades);
-      this.#context.status = response.status;
-      this.#context.isForwarded = true;
+      this.request.context.status = response.status;
+      this.request.context.isForwarded = true;
       this.client.limitSilence(this.gate.appsIdleTimeout);
       if (response.status !== 101) return await this.#forwardResponse(response);
       if (!upgrades) throw new MalformedMessage("it changes the protocol without a request");
@@ -120,7 +113,7 @@ export class ProxiedRequest {
       this.#isFinished = true;
       this.client.onClose = undefined;
       if (this.aborted === "client left" || this.aborted === "cut off") {
-        this.#context.isAborted = true;
+        this.request.context.isAborted = true;
       }
       this.#upstream?.close();
     }
@@ -149,7 +142,7 @@ export class ProxiedRequest {
   reauthorize(): void {
     if (this.#isReauthorizing || this.#isFinished) return;
     this.#isReauthorizing = true;
-    isStillAuthorized(this.gate.store, this.#authorized)
+    isStillAuthorized(this.gate.store, this.request.authorized)
       // The earlier decision holds while the store is unavailable.
       .catch(() => true)
       .then((isAuthorized) => {
@@ -160,9 +153,9 @@ export class ProxiedRequest {
 
   /** Sends the request and returns the head of the response. Repeats it once if a reused connection was just closed. */
   async #request(upgrades: boolean): Promise<ResponseHead> {
-    const { upstream } = this.#authorized;
+    const { upstream } = this.request.authorized;
     const text = this.#serializeHead(upgrades);
-    const isRepeatable = this.#body.isDone && REPEATABLE.has(this.#head.method);
+    const isRepeatable = this.request.body.isDone && REPEATABLE.has(this.request.head.method);
     const { clock, upstreams } = this.gate;
     const reused = upstreams.take(upstream, isRepeatable ? 0 : clock.now - FRESH_TIME);
     if (reused !== undefined) {
@@ -181,14 +174,14 @@ export class ProxiedRequest {
   }
 
   #serializeHead(upgrades: boolean): string {
-    const { target, route: { prefix }, upstream: { authority }, client, access } = this.#authorized;
+    const { target, route: { prefix }, upstream: { authority }, client, access } = this.request.authorized;
     return serializeRequestHead({
-      head: this.#head,
+      head: this.request.head,
       target,
       prefix,
       authority,
       client,
-      id: this.#context.id,
+      id: this.request.context.id,
       keyName: access.caller === "key" ? access.keyName : undefined,
       isPreflight: access.caller === "preflight",
       upgrades,
@@ -213,12 +206,12 @@ export class ProxiedRequest {
 
   /** Sends the request. Never throws: `#requestOver` sees the effect of a failure. */
   async #send(connection: Connection, text: string): Promise<void> {
-    const body = this.#body;
-    const chunked = this.#head.framing.kind === "chunked";
+    const body = this.request.body;
+    const chunked = this.request.head.framing.kind === "chunked";
     try {
       this.#deadline = this.#responseDeadline();
       const piece = body.take();
-      this.#context.received += piece.length;
+      this.request.context.received += piece.length;
       await connection.send({ head: text, piece, chunked, isLast: body.isDone });
       if (!body.isDone) await this.#sendBody(connection, chunked);
       if (!body.isDone) return;
@@ -228,17 +221,17 @@ export class ProxiedRequest {
       // The application may respond without reading the whole request. If it failed, reading its response shows that.
       if (error instanceof ConnectionLost) return;
       if (error instanceof MalformedMessage) this.bodyError = error;
-      else this.gate.onError(error, this.#context.id);
+      else this.gate.onError(error, this.request.context.id);
       this.abort(error instanceof MalformedMessage ? "body malformed" : "cut off");
     }
   }
 
   async #sendBody(connection: Connection, chunked: boolean): Promise<void> {
     const { reader } = this.client.connection;
-    if (expectsContinue(this.#head) && reader.length === 0 && !this.hasResponded) {
+    if (expectsContinue(this.request.head) && reader.length === 0 && !this.hasResponded) {
       await this.client.write(CONTINUE).catch(() => this.abort("client left"));
     }
-    while (!this.#body.isDone) {
+    while (!this.request.body.isDone) {
       // The application may wait as long as the client does.
       this.#deadline = Infinity;
       this.#expectBytes();
@@ -247,9 +240,9 @@ export class ProxiedRequest {
       this.#expectNothing();
       if (!hasMore) return this.abort("client left");
       this.#deadline = this.#responseDeadline();
-      const piece = this.#body.take();
-      this.#context.received += piece.length;
-      await connection.send({ piece, chunked, isLast: this.#body.isDone });
+      const piece = this.request.body.take();
+      this.request.context.received += piece.length;
+      await connection.send({ piece, chunked, isLast: this.request.body.isDone });
     }
   }
 
@@ -279,14 +272,14 @@ export class ProxiedRequest {
   }
 
   async #forwardResponse(response: ResponseHead): Promise<boolean> {
-    const { minor, method, framing: requestFraming } = this.#head;
+    const { minor, method, framing: requestFraming } = this.request.head;
     const framing = responseFraming(method, response);
     const upstream = this.#connectedUpstream();
     const body = bodyReader(upstream.reader, framing);
     const chunked = minor === 1 && framing.kind !== "length";
-    const closes = closesAfter(this.#head, this.gate) || !this.#body.isDone;
+    const closes = closesAfter(this.request.head, this.gate) || !this.request.body.isDone;
     const { hsts } = this.gate;
-    const { id } = this.#context;
+    const { id } = this.request.context;
     const head = serializeResponseHead(response, { id, chunked, closes, hsts });
     await this.#forwardBody(upstream, body, head, chunked);
     // The response can arrive before `#send` has recorded that the request was sent.
@@ -295,7 +288,7 @@ export class ProxiedRequest {
     const isDrained = framing.kind !== "close" && upstream.reader.length === 0;
     if (isClean && isDrained && isReusable(method, response)) {
       this.#upstream = undefined;
-      this.gate.upstreams.release(this.#authorized.upstream, upstream, this.gate.clock.now);
+      this.gate.upstreams.release(this.request.authorized.upstream, upstream, this.gate.clock.now);
     }
     return isClean && !closes;
   }
@@ -312,7 +305,7 @@ export class ProxiedRequest {
       if (head !== "" || piece.length > 0 || body.isDone && chunked) {
         this.hasResponded = true;
         await this.client.send({ head, piece, chunked, isLast: body.isDone });
-        this.#context.sent += piece.length;
+        this.request.context.sent += piece.length;
         head = "";
       }
       if (body.isDone) return;
@@ -328,8 +321,8 @@ export class ProxiedRequest {
     this.hasResponded = this.#isUpgraded = true;
     if (this.gate.isDraining) return this.abort("cut off");
     const client = this.client;
-    const context = this.#context;
-    const head = serializeUpgrade(response, context.id);
+    const context = this.request.context;
+    const head = serializeResponseHead(response, { id: context.id, chunked: false, closes: false });
     await client.send({ head, piece: NO_BYTES, chunked: false, isLast: false });
     const directions = [
       pump(client.connection, async (piece) => {

@@ -17,14 +17,16 @@ export interface RequestParts {
 /** The URL passed to the constructor of `Request`, which would resolve `..` in paths and rejects the method `TRACE`. */
 const PLACEHOLDER_URL = "http://localhost/";
 
-/** A received request. Unlike a plain `Request`, it keeps method and URL unchanged. */
+/**
+ * A received request. Unlike a plain `Request`, it keeps method and URL unchanged. Its body is read by `pieces` only: the
+ * runtime's own methods see none.
+ */
 export class IncomingRequest extends Request {
   readonly #head: RequestHead;
   readonly #url: string;
   readonly #headers: Headers;
   /** Reads the body without a stream of the runtime. */
   readonly pieces: IncomingBody | undefined;
-  #aborting: AbortController | undefined;
 
   constructor({ head, url, body }: RequestParts) {
     super(PLACEHOLDER_URL);
@@ -50,53 +52,6 @@ export class IncomingRequest extends Request {
   override get headers(): Headers {
     return this.#headers;
   }
-
-  override get body(): ReadableStream<Piece> | null {
-    return this.pieces?.stream ?? null;
-  }
-
-  override get bodyUsed(): boolean {
-    return this.pieces?.isUsed ?? false;
-  }
-
-  /** Aborted if the connection ends before the response was sent. */
-  override get signal(): AbortSignal {
-    this.#aborting ??= new AbortController();
-    return this.#aborting.signal;
-  }
-
-  override arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#asResponse().arrayBuffer();
-  }
-
-  override blob(): Promise<Blob> {
-    return this.#asResponse().blob();
-  }
-
-  override bytes(): Promise<Piece> {
-    return this.#asResponse().bytes();
-  }
-
-  override formData(): Promise<FormData> {
-    return this.#asResponse().formData();
-  }
-
-  override json(): Promise<unknown> {
-    return this.#asResponse().json();
-  }
-
-  override text(): Promise<string> {
-    return this.#asResponse().text();
-  }
-
-  /** Aborts `signal`. Must be called when the connection ends before the response was sent. */
-  abort(reason: unknown): void {
-    this.#aborting?.abort(reason);
-  }
-
-  #asResponse(): Response {
-    return new Response(this.body, { headers: this.#headers });
-  }
 }
 
 interface IncomingBodyParts {
@@ -109,33 +64,14 @@ interface IncomingBodyParts {
 
 /** A request's body, which is read from the connection on demand only. */
 export class IncomingBody {
-  #stream: ReadableStream<Piece> | undefined;
   #sendsContinue: boolean;
   #isFinished = false;
-  #isBegun = false;
   /** Bytes since the last turn. */
   #taken = 0;
 
   constructor(private readonly deps: IncomingBodyParts) {
     const { expectsContinue } = deps;
     this.#sendsContinue = expectsContinue;
-  }
-
-  /** Whether reading has begun, or a stream has a reader. */
-  get isUsed(): boolean {
-    return this.#isBegun || this.#stream?.locked === true;
-  }
-
-  /** The body as a stream of the runtime. `next` is faster. */
-  get stream(): ReadableStream<Piece> {
-    return this.#stream ??= new ReadableStream<Piece>({
-      pull: async (controller) => {
-        const piece = await this.next();
-        if (piece !== undefined) controller.enqueue(piece);
-        if (this.deps.body.isDone) controller.close();
-      },
-      cancel: () => this.cancel(),
-    }, { highWaterMark: 0 });
   }
 
   /**
@@ -145,7 +81,6 @@ export class IncomingBody {
    * @throws {MalformedMessage}
    */
   next(): Piece | undefined | Promise<Piece | undefined> {
-    this.#isBegun = true;
     const piece = this.#take();
     return piece ?? (this.deps.body.isDone ? undefined : this.#wait());
   }

@@ -144,7 +144,6 @@ export class HttpServer {
       return !closes;
     } catch (error) {
       reject(error);
-      request.abort(error);
       client.close();
       if (!(error instanceof ConnectionLost || error instanceof BrokenBody)) throw error;
       return false;
