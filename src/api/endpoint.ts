@@ -109,6 +109,10 @@ export interface Endpoint {
 }
 
 /** An endpoint that needs no credentials. */
-export function publicEndpoint(operation: OperationDescription, handle: Handler): Endpoint {
-  return { operation, access: { security: noCredentials }, handle };
+export function publicEndpoint(
+  operation: OperationDescription,
+  handle: Handler,
+  options: Pick<Endpoint, "duringShutdown"> = {},
+): Endpoint {
+  return { operation, access: { security: noCredentials }, handle, ...options };
 }

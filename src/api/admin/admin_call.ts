@@ -32,7 +32,7 @@ export interface ProjectCall extends AdminCall {
 }
 
 /** The errors of every operation that needs credentials. */
-export const authenticationFailures: Failures = {
+const authenticationFailures: Failures = {
   Unauthorized: "The credentials are missing or unknown.",
   TooManyWrongKeys: "Too many wrong keys came from this network.",
 };
@@ -68,6 +68,18 @@ export const jsonFailures: Failures = {
   BodyTimeout: "The body stopped coming.",
   TooLarge: `The body is larger than ${MAX_ADMIN_BODY} bytes.`,
 };
+
+/** An endpoint for every key and session, and for the administrator. */
+export function keyEndpoint(
+  operation: OperationDescription,
+  handle: (routed: RoutedRequest, deps: Deps, caller: Caller) => Promise<Response>,
+): Endpoint {
+  return {
+    operation,
+    access: { security: forOwner, failures: authenticationFailures },
+    handle: async (routed, deps) => await handle(routed, deps, await authenticate(routed, deps)),
+  };
+}
 
 /** An endpoint for the administrator only. */
 export function administratorEndpoint(
@@ -119,7 +131,7 @@ export function projectEndpoint(
 }
 
 /** The sender of a request to the server or to any project. @throws {HttpError} 401, 429 */
-export async function authenticate(
+async function authenticate(
   { request, address, context }: RoutedRequest,
   { administrator, store, wrongKeys }: Deps,
 ): Promise<Caller> {

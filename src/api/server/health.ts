@@ -1,10 +1,9 @@
 import { deadline } from "@std/async/deadline";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/responses/json_response.ts";
-import { noCredentials } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/messages.ts";
 import { closed } from "../../openapi/schemas.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { publicEndpoint } from "../endpoint.ts";
 
 /** "503 … when the store does not answer within 1 s", in milliseconds. */
 const READY_TIMEOUT = 1000;
@@ -13,8 +12,7 @@ const READY_TIMEOUT = 1000;
 const READY_TTL = 1000;
 
 /** `GET /healthz`: 200 while the process answers, also during shutdown; performs no checks. */
-export const showHealth: Endpoint = {
-  operation: {
+export const showHealth = publicEndpoint({
     id: "showHealth",
     tag: "The server",
     summary: "Whether the server is alive",
@@ -22,30 +20,21 @@ export const showHealth: Endpoint = {
     success: { 200: jsonResponse("The server is alive.", "Alive") },
     neverFailsBy: ["Unavailable"],
     schemas: { Alive: closed({ status: { const: "ok" } }) },
-  },
-  access: { security: noCredentials },
-  duringShutdown: true,
-  handle: () => Promise.resolve(json(200, { status: "ok" })),
-};
+}, () => Promise.resolve(json(200, { status: "ok" })), { duringShutdown: true });
 
 /** `GET /readyz`: 200 if requests can be answered, 503 during shutdown and while the store does not answer. */
-export const showReadiness: Endpoint = {
-  operation: {
+export const showReadiness = publicEndpoint({
     id: "showReadiness",
     tag: "The server",
     summary: "Whether the server accepts requests",
     success: { 200: jsonResponse("The server accepts requests.", "Ready") },
     failures: { Unavailable: "It is shutting down, or its store cannot be reached." },
     schemas: { Ready: closed({ status: { const: "ready" } }) },
-  },
-  access: { security: noCredentials },
-  duringShutdown: true,
-  async handle(_request, { readiness, isDraining }) {
+}, async (_request, { readiness, isDraining }) => {
     if (isDraining()) throw errors.shuttingDown();
     if (!await readiness.isReady()) throw errors.storeUnavailable(undefined);
     return json(200, { status: "ready" });
-  },
-};
+  }, { duringShutdown: true });
 
 /**
  * Checks whether the store answers. At most one check runs at a time, however many callers ask: while the store hangs, each

@@ -1,8 +1,9 @@
+import type { Caller } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/responses/json_response.ts";
 import { Query } from "../../http/request_target.ts";
 import { sendFile } from "../../http/responses/send_file.ts";
-import { forOwner, noCredentials } from "../../openapi/info.ts";
+import { noCredentials } from "../../openapi/info.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
@@ -13,7 +14,7 @@ import {
   MAX_FILE_NAME,
 } from "../../rules/names.ts";
 import type { Ticket } from "../../store/sessions/tickets.ts";
-import { authenticate, authenticationFailures, changeFailures } from "../admin/admin_call.ts";
+import { changeFailures, keyEndpoint } from "../admin/admin_call.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 import {
   fileResponses,
@@ -34,8 +35,7 @@ const MAX_TICKET_PREFIXES = 100;
 const CREATE = "createDownload";
 
 /** `POST /dashboard/downloads`: an address that downloads files without credentials for an hour. */
-export const createDownload: Endpoint = {
-  operation: {
+export const createDownload = keyEndpoint({
     id: CREATE,
     tag: "The server",
     summary: "Create a download ticket",
@@ -74,10 +74,7 @@ export const createDownload: Endpoint = {
         expires: schema("Second"),
       }),
     },
-  },
-  access: { security: forOwner, failures: authenticationFailures },
-  handle: create,
-};
+}, create);
 
 /** `GET /dashboard/download/{ticket}`: a file of a ticket, or all of them as a ZIP. */
 export const openDownload: Endpoint = {
@@ -104,9 +101,11 @@ export const openDownload: Endpoint = {
   kind: "download",
 };
 
-async function create(routed: RoutedRequest, deps: Deps): Promise<Response> {
-  const { store, idleTimeout } = deps;
-  const caller = await authenticate(routed, deps);
+async function create(
+  routed: RoutedRequest,
+  { store, idleTimeout }: Deps,
+  caller: Caller,
+): Promise<Response> {
   const { rights, hash, session } = caller;
   requireRights(CREATE, rights);
   const payer = caller.isAdministrator ? "" : caller.project;

@@ -2,16 +2,15 @@ import { keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { dashboardCookie } from "../../http/network/dashboard_cookie.ts";
-import { noCredentials } from "../../openapi/info.ts";
 import { header, jsonBody, jsonResponse } from "../../openapi/messages.ts";
-import type { Access, Failures } from "../../openapi/operation.ts";
+import type { Failures } from "../../openapi/operation.ts";
 import { closed, schema } from "../../openapi/schemas.ts";
 import type { HeaderObjects } from "../../openapi/types.ts";
 import { browserName } from "./browser_name.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { type BrowserClient, looksLikeSignInCode } from "../../store/sessions/sign_ins.ts";
-import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
+import { type Deps, publicEndpoint, type RoutedRequest } from "../endpoint.ts";
 import { jsonFailures } from "../admin/admin_call.ts";
 import {
   isSecure,
@@ -29,15 +28,12 @@ export const sessionHeaders: HeaderObjects = {
 };
 
 /** The 403 of what pages of other origins may not do. */
-export const originFailures: Failures = {
+const originFailures: Failures = {
   Forbidden: "The request comes from a page of another origin.",
 };
 
-const access: Access = { security: noCredentials };
-
 /** `GET /dashboard/session`: who is signed in. */
-export const showSession: Endpoint = {
-  operation: {
+export const showSession = publicEndpoint({
     id: "showSession",
     tag: "The server",
     summary: "Show the session of a browser",
@@ -46,14 +42,10 @@ export const showSession: Endpoint = {
       200: jsonResponse("The session.", "CurrentSession", { headers: sessionHeaders }),
     },
     schemas: SESSION_SCHEMAS,
-  },
-  access,
-  handle: async (routed, deps) => sessionResponse({ session: await currentSession(routed, deps) }),
-};
+}, async (routed, deps) => sessionResponse({ session: await currentSession(routed, deps) }));
 
 /** `POST /dashboard/session`: signs a browser in. */
-export const signIn: Endpoint = {
-  operation: {
+export const signIn = publicEndpoint({
     id: "signIn",
     tag: "The server",
     summary: "Sign a browser in to the dashboard",
@@ -76,14 +68,10 @@ export const signIn: Endpoint = {
       SignInRequest: closed({ secret: { type: "string", minLength: 1 } }),
       StartedSession: closed({ session: schema("Session") }),
     },
-  },
-  access,
-  handle: startSession,
-};
+}, startSession);
 
 /** `DELETE /dashboard/session`: signs a browser out. */
-export const signOut: Endpoint = {
-  operation: {
+export const signOut = publicEndpoint({
     id: "signOut",
     tag: "The server",
     summary: "Sign a browser out of the dashboard",
@@ -101,10 +89,7 @@ export const signOut: Endpoint = {
         deleted: { type: "integer", minimum: 0, description: "The sessions that were ended." },
       }),
     },
-  },
-  access,
-  handle: endSession,
-};
+}, endSession);
 
 async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response> {
   requireSameOrigin(routed, deps);

@@ -1,21 +1,17 @@
+import type { Caller } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { decodeSegment } from "../../http/request_target.ts";
-import { forOwner } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/messages.ts";
-import type { Access } from "../../openapi/operation.ts";
 import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import type { ListedSession } from "../../store/sessions/sign_ins.ts";
-import { authenticate, authenticationFailures, changeFailures } from "../admin/admin_call.ts";
-import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
+import { changeFailures, keyEndpoint } from "../admin/admin_call.ts";
+import type { Deps } from "../endpoint.ts";
 import { sessionHeaders } from "./session.ts";
 import { sessionResponse } from "./session_call.ts";
 
-const access: Access = { security: forOwner, failures: authenticationFailures };
-
 /** `GET /dashboard/sessions`: the browsers that are signed in with the sender's key or token. */
-export const listSessions: Endpoint = {
-  operation: {
+export const listSessions = keyEndpoint({
     id: "listSessions",
     tag: "The server",
     summary: "List the sessions of a key",
@@ -37,14 +33,10 @@ export const listSessions: Endpoint = {
         })),
       }),
     },
-  },
-  access,
-  async handle(routed, deps) {
-    const { hash, session } = await authenticate(routed, deps);
-    const sessions = await deps.store.signIns.list(hash);
+}, async (_routed, { store }, { hash, session }) => {
+    const sessions = await store.signIns.list(hash);
     return sessionResponse({ sessions: sessions.map((one) => listedJson(one, session?.id)) });
-  },
-};
+  });
 
 function listedJson(
   { id, created, lastUsed, expires, address, browser }: ListedSession,
@@ -62,8 +54,7 @@ function listedJson(
 }
 
 /** `DELETE /dashboard/sessions`: signs out everywhere. */
-export const endSessions: Endpoint = {
-  operation: {
+export const endSessions = keyEndpoint({
     id: "endSessions",
     tag: "The server",
     summary: "End all sessions of a key",
@@ -73,14 +64,10 @@ export const endSessions: Endpoint = {
       200: jsonResponse("The sessions are ended.", "EndedSessions", { headers: sessionHeaders }),
     },
     failures: changeFailures,
-  },
-  access,
-  handle: (routed, deps) => end(routed, deps),
-};
+}, (_routed, deps, caller) => end(deps, caller));
 
 /** `DELETE /dashboard/sessions/{id}`: ends one session. */
-export const endSession: Endpoint = {
-  operation: {
+export const endSession = keyEndpoint({
     id: "endSession",
     tag: "The server",
     summary: "End a session",
@@ -88,16 +75,10 @@ export const endSession: Endpoint = {
       200: jsonResponse("The session is ended.", "EndedSessions", { headers: sessionHeaders }),
     },
     failures: { ...changeFailures, NotFound: "The key has no such session." },
-  },
-  access,
-  async handle(routed, deps) {
-    return await end(routed, deps, decodeSegment(routed.params["session"] ?? ""));
-  },
-};
+}, (routed, deps, caller) => end(deps, caller, decodeSegment(routed.params["session"] ?? "")));
 
-async function end(routed: RoutedRequest, deps: Deps, id?: string): Promise<Response> {
-  const { hash } = await authenticate(routed, deps);
-  const deleted = await deps.store.signIns.endAll(hash, id);
+async function end({ store }: Deps, { hash }: Caller, id?: string): Promise<Response> {
+  const deleted = await store.signIns.endAll(hash, id);
   if (id !== undefined && deleted === 0) throw errors.sessionNotFound(id);
   return sessionResponse({ deleted });
 }

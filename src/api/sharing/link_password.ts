@@ -6,6 +6,7 @@ import { MINUTE } from "../../rules/units.ts";
 import { type OpenLink, UNLOCKED_TIME } from "../../store/links/link_store.ts";
 import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
 import type { Deps, RoutedRequest } from "../endpoint.ts";
+import { isSecure } from "../sessions/session_call.ts";
 
 /** The form with a password in bytes: each byte of it takes three, percent-encoded. */
 const MAX_FORM = 3 * MAX_LINK_PASSWORD + 1024;
@@ -119,10 +120,4 @@ function proofsIn(headers: Headers): string[] {
   const pairs = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
   const proofs = pairs.filter((pair) => pair.startsWith(`${COOKIE}=`)).slice(0, MAX_COOKIES);
   return proofs.map((pair) => pair.slice(COOKIE.length + 1));
-}
-
-/** Whether the browser uses TLS, as far as the server can know: a proxy that is not trusted may have taken it off. */
-function isSecure({ origin }: RoutedRequest, { share: { publicUrl = "" } }: Deps): boolean {
-  const { protocol, host } = new URL(origin());
-  return protocol === "https:" || publicUrl === `https://${host}`;
 }

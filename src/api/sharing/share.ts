@@ -2,10 +2,11 @@ import { errors, toHttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { json, pagingOf } from "../../http/responses/json_response.ts";
 import { sendFile } from "../../http/responses/send_file.ts";
+import type { RequestKind } from "../../http/request_context.ts";
 import { Query } from "../../http/request_target.ts";
 import { noCredentials } from "../../openapi/info.ts";
 import { header, plainResponse } from "../../openapi/messages.ts";
-import type { Access } from "../../openapi/operation.ts";
+import type { OperationDescription } from "../../openapi/operation.ts";
 import type { HeaderObjects } from "../../openapi/types.ts";
 import { fileNameProblem } from "../../rules/names.ts";
 import { KIB } from "../../rules/units.ts";
@@ -39,8 +40,6 @@ const EMBEDDED = new Set([
   ...["frame", "iframe", "embed", "object", "fencedframe", "font", "manifest", "xslt", "json"],
 ]);
 
-const SHARE_ACCESS: Access = { security: noCredentials, isShared: true };
-
 const cacheControl = { "Cache-Control": header("SharedCacheControl") };
 /** The headers of a file that a link serves. */
 export const fileHeaders: HeaderObjects = {
@@ -58,8 +57,7 @@ const PASSWORD = "The link has a password, and the request has none or a wrong o
 const EMBEDDED_FAILURE = "A browser asks for it as a script, a style sheet or a frame of a page.";
 
 /** `GET /s/{token}`: what a link leads to. */
-export const openLink: Endpoint = {
-  operation: {
+export const openLink = sharedEndpoint({
     id: "openLink",
     tag: "Sharing",
     summary: "Open a link",
@@ -93,15 +91,10 @@ export const openLink: Endpoint = {
       TooManyWrongKeys: "Too many wrong passwords of this link came from this network.",
     },
     notOfHead,
-  },
-  access: SHARE_ACCESS,
-  handle: shared(open),
-  kind: "download",
-};
+}, open, "download");
 
 /** `POST /s/{token}`: "a password is asked for on a small page (POST, same URL …)". */
-export const unlockLink: Endpoint = {
-  operation: {
+export const unlockLink = sharedEndpoint({
     id: "unlockLink",
     tag: "Sharing",
     summary: "Send the password of a link",
@@ -135,19 +128,21 @@ export const unlockLink: Endpoint = {
       TooManyWrongKeys: "Too many wrong passwords of this link came from this network.",
       Unauthorized: PASSWORD,
     },
-  },
-  access: SHARE_ACCESS,
-  handle: shared(unlockAndReturn),
-};
+}, unlockAndReturn, "other");
 
 /** A request for a link that is open. */
 interface LinkCall extends RoutedRequest {
   link: OpenLink;
 }
 
-/** Finds the link. Errors are pages for browsers. */
-function shared(handler: (call: LinkCall, deps: Deps) => Promise<Response>): Handler {
-  return async (routed, deps) => {
+/** An endpoint for a link, which is found first. Errors are pages for browsers. */
+function sharedEndpoint(
+  operation: OperationDescription,
+  handler: (call: LinkCall, deps: Deps) => Promise<Response>,
+  kind: RequestKind,
+): Endpoint {
+  const access = { security: noCredentials, isShared: true };
+  const handle: Handler = async (routed, deps) => {
     try {
       requirePerson(routed.request.headers);
       return await handler({ ...routed, link: await findLink(routed, deps) }, deps);
@@ -155,6 +150,7 @@ function shared(handler: (call: LinkCall, deps: Deps) => Promise<Response>): Han
       return failureOf(error, routed);
     }
   };
+  return { operation, access, handle, kind };
 }
 
 /** Refuses what a page would run, or show as a part of itself. @throws {HttpError} 403 */
