@@ -21,12 +21,12 @@ import { createFolder, deleteFolder, listFolders } from "./api/files/folders.ts"
 import { listDrives } from "./api/files/list_drives.ts";
 import { listFiles } from "./api/files/list_files.ts";
 import { putFile } from "./api/files/put_file.ts";
-import { putPart } from "./api/files/put_part.ts";
 import { deleteTrash, listTrash, restoreTrash } from "./api/files/trash.ts";
 import {
   abortUpload,
   completeUpload,
   listUploads,
+  putPart,
   showUpload,
   startUpload,
 } from "./api/files/uploads.ts";

@@ -17,7 +17,6 @@ const ENDING = ".pem";
 /** The longest host name that is a file's name as it is. File systems allow 255 bytes. */
 const MAX_FILE_HOST = 200;
 
-/** The account at an authority. */
 export interface Account {
   directory: string;
   /** The private key, in PEM. */

@@ -46,15 +46,12 @@ export interface ProgramStatus {
 export interface Deps extends ServerParts {
   /** Knows the secret of the administrator. */
   administrator: AdminToken;
-  /** The version of the server. */
   version: string;
-  /** The files of the dashboard. */
   dashboard: StaticFiles;
   /** Size and free space of the store's disk. */
   volume: VolumeQuery;
   /** The state of the server's backups; absent if it makes none. */
   backups?: (() => BackupStatus) | undefined;
-  /** What the program knows of itself. */
   program: ProgramStatus;
   /** Absent if there is no gate. */
   gate: GateAddress | undefined;
@@ -64,9 +61,7 @@ export interface Deps extends ServerParts {
   wrongPasswords: WrongKeyLimiter;
   /** Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off. */
   s3: (origin: string) => string | undefined;
-  /** The host names that applications may have. */
   hosts: HostRules;
-  /** The addresses that the gate may connect to. */
   upstreamRules: UpstreamRules;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;
@@ -83,7 +78,6 @@ export interface Deps extends ServerParts {
 export interface RoutedRequest {
   request: Request;
   requestId: string;
-  /** Returns the address of the client. */
   address: () => string;
   /** Returns the origin that the client requested, such as `https://files.example.com`. */
   origin: () => string;

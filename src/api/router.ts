@@ -4,7 +4,6 @@ import type { Endpoint } from "./endpoint.ts";
 /** The endpoints of a path, by method. */
 export type Endpoints = Readonly<Record<string, Endpoint>>;
 
-/** A path with its endpoints. */
 export interface Route {
   /** Such as `/v1/:project/:drive/files`. */
   path: string;

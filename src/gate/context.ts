@@ -7,15 +7,12 @@ import type { HostRules } from "../rules/hosts.ts";
 import type { Store } from "../store/store.ts";
 import type { Upstreams } from "./upstreams.ts";
 
-/** The gate's dependencies and settings. */
 export interface GateDeps {
   store: Pick<Store, "apps" | "appKeys" | "keys" | "sessions" | "revocations">;
   wrongKeys: WrongKeyLimiter;
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: TrustedProxies | undefined;
-  /** The host names that applications may have. */
   hosts: HostRules;
-  /** The addresses that the gate may connect to. */
   upstreamRules: UpstreamRules;
   /** How long a client may pause within a request, in milliseconds. */
   idleTimeout: number;
@@ -31,7 +28,6 @@ export interface GateDeps {
   onError: (error: unknown, requestId?: string) => void;
 }
 
-/** The dependencies of authorization. */
 export type AuthorizationContext = Pick<
   GateContext,
   "store" | "wrongKeys" | "trustedProxies" | "hosts" | "upstreams"

@@ -24,7 +24,6 @@ export interface Peer {
   isSecure: boolean;
 }
 
-/** The parts of an upstream request. */
 export interface UpstreamRequest {
   /** The head that the client sent. */
   head: RequestHead;

@@ -63,7 +63,6 @@ export class GateConnection {
     await this.#reject(errors.serverFull());
   }
 
-  /** Closes the connection. */
   close(): void {
     this.client.connection.close();
   }

@@ -1,4 +1,4 @@
-import { escapeHtml, Html, htmlPage, pageStyle } from "../rules/html.ts";
+import { errorParts, htmlPage, type PageParts, pageStyle } from "../rules/html.ts";
 import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
@@ -35,11 +35,14 @@ const encoder = new TextEncoder();
  * @param head The head of the request, if it could be parsed.
  */
 export function errorResponse(
-  { status, message, headers }: HttpError,
+  error: HttpError,
   head?: Pick<RequestHead, "method" | "headers">,
 ): GateResponse {
-  const { Connection: _, ...others } = headers;
-  if (head !== undefined && isNavigation(head)) return errorPage(status, message, others);
+  const { status, message } = error;
+  const { Connection: _, ...others } = error.headers;
+  if (head !== undefined && isNavigation(head)) {
+    return pageResponse(status, errorParts(error), others);
+  }
   const body = JSON.stringify({ errors: [message] });
   return { status, headers: { "Content-Type": "application/json", ...others }, body };
 }
@@ -55,30 +58,14 @@ export function redirectResponse(
 
 /**
  * Returns a page of the gate. Pages run no scripts.
- *
- * @param title Plain text.
- * @param content HTML that follows the title as a heading.
  */
 export function pageResponse(
   status: number,
-  { title, content }: { title: string; content: string },
+  parts: Pick<PageParts, "title" | "content">,
   headers: Record<string, string> = {},
 ): GateResponse {
-  const body = htmlPage({ title, content: new Html(content), style: STYLE });
+  const body = htmlPage({ ...parts, style: STYLE });
   return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
-}
-
-/** Returns a page that explains an error. `message` says what happened and, after a colon, what to do. */
-function errorPage(
-  status: number,
-  message: string,
-  headers: Record<string, string>,
-): GateResponse {
-  const [, title = message, advice] = /^(.*?): (.*)$/.exec(message) ?? [];
-  const more = advice === undefined
-    ? ""
-    : `<p>${escapeHtml(advice.charAt(0).toUpperCase() + advice.slice(1))}.</p>\n`;
-  return pageResponse(status, { title, content: `${more}<p>Error ${status}</p>\n` }, headers);
 }
 
 /** Whether a browser navigates, so that a person reads the response: "`GET`, `Accept: text/html`". */

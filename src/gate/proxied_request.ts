@@ -119,7 +119,6 @@ export class ProxiedRequest {
     }
   }
 
-  /** Aborts the request. */
   abort(reason: AbortReason): void {
     this.aborted ??= reason;
     const closesClient = reason === "client left" || reason === "cut off";

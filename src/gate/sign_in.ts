@@ -1,4 +1,4 @@
-import { escapeHtml } from "../rules/html.ts";
+import { escapeHtml, Html } from "../rules/html.ts";
 import { errors } from "../http/http_error.ts";
 import { joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
@@ -28,7 +28,6 @@ export interface GatePathRequest {
   readBody: (limit: number) => Promise<string>;
 }
 
-/** The content of the sign-in page. */
 export interface SignInForm {
   /** The application's name. */
   app: string;
@@ -70,7 +69,6 @@ export function signInFormFor({ app: { app }, prefix }: Route, next: string | nu
   return { app, prefix, next: applicationPath(next ?? "", prefix) ?? `${prefix}/` };
 }
 
-/** Returns the page with the sign-in form. */
 export function signInPage(
   status: number,
   { app, prefix, next, problem }: SignInForm,
@@ -90,7 +88,7 @@ ${alert}<form method="post" action="${escapeHtml(prefix)}${GATE_PATH}/sign-in">
 <button>Sign in</button>
 </form>
 `;
-  return pageResponse(status, { title: `Sign in to ${app}`, content }, headers);
+  return pageResponse(status, { title: `Sign in to ${app}`, content: new Html(content) }, headers);
 }
 
 /** "The owner … a browser that signed in with it on the gate's own form." */

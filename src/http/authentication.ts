@@ -22,7 +22,6 @@ export interface AuthContext {
     signIns: Pick<Store["signIns"], "find" | "isStillValid">;
   };
   wrongKeys: WrongKeyLimiter;
-  /** Returns the address of the client. */
   address: () => string;
   /** Receives the prefix of an accepted key. */
   context: RequestContext;

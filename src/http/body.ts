@@ -35,7 +35,6 @@ export interface Pace {
   rate?: number;
 }
 
-/** The limits of a request body. */
 export interface BodyLimits {
   /** The largest allowed body, in bytes. */
   limit: number;

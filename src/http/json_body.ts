@@ -19,7 +19,6 @@ export interface JsonOptions {
   memory?: MemoryShare;
 }
 
-/** The limits of a JSON body. */
 interface JsonLimits extends BodyLimits {
   /** Returns the error for a malformed body. */
   bad: (problem: string) => HttpError;

@@ -1,6 +1,5 @@
 import { NO_ROUTE, type RequestContext, type RequestRecorder } from "./request_context.ts";
 
-/** The format of the log's lines. */
 export type LogFormat = "text" | "json";
 
 /** Health checks request these every few seconds, so only failures are logged. */

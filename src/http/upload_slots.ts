@@ -7,9 +7,7 @@ const SHARE = 3;
 /** The most uploads of one project that may wait for a slot. Each costs a connection and some kilobytes. */
 const MAX_WAITING = 256;
 
-/** The limits of `UploadSlots`. */
 export interface SlotLimits {
-  /** The number of slots. */
   max: number;
   /** How long an upload waits for a slot, in milliseconds. */
   maxWait: number;

@@ -60,7 +60,6 @@ export const tags = [
 /** A group of operations. */
 export type Tag = typeof tags[number]["name"];
 
-/** The kinds of credentials. */
 export const securitySchemes = {
   ProjectKey: {
     type: "apiKey",
@@ -95,7 +94,6 @@ export const securitySchemes = {
   },
 };
 
-/** No credentials are needed. */
 export const noCredentials: Security = [];
 
 /** A project key, or the administrator's token. */
@@ -108,7 +106,6 @@ export const forOwner: Security = [
 /** The token for metrics, or the administrator's. */
 export const forMetrics: Security = [{ MetricsToken: [] }, { AdministratorToken: [] }];
 
-/** The administrator's token. */
 export const forAdministrator: Security = [{ AdministratorToken: [] }, { SessionHeader: [] }];
 
 /** A key of the application; none while its access control is off. */

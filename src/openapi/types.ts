@@ -1,4 +1,3 @@
-/** A JSON value. */
 export type Json =
   | null
   | boolean
@@ -18,7 +17,6 @@ export interface Reference {
   readonly description?: string;
 }
 
-/** A response header. */
 export interface HeaderObject {
   readonly description: string;
   /** Whether every such response has it. */
@@ -26,7 +24,6 @@ export interface HeaderObject {
   readonly schema: Schema;
 }
 
-/** A parameter of a request. */
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -38,7 +35,6 @@ export interface Parameter {
   readonly example?: Json;
 }
 
-/** A body of one content type. */
 export interface MediaType {
   readonly schema?: Schema;
   readonly example?: Json;
@@ -48,7 +44,6 @@ export interface MediaType {
 /** Bodies by content type. */
 export type Content = Readonly<Record<string, MediaType>>;
 
-/** A request body. */
 export interface Body {
   readonly description: string;
   readonly required: boolean;
@@ -68,7 +63,6 @@ export interface ResponseObject {
 /** Alternatives, each of which names the security schemes that it needs. */
 export type Security = readonly Readonly<Record<string, readonly string[]>>[];
 
-/** One method of one path. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -85,15 +79,12 @@ export const METHODS = ["get", "head", "post", "put", "patch", "delete", "option
 /** A method in lower case, as the document has it. */
 export type Method = typeof METHODS[number];
 
-/** All operations of one path. */
 export interface PathItem extends Partial<Readonly<Record<Method, Operation>>> {
   readonly parameters: readonly (Parameter | Reference)[];
 }
 
-/** Path items by path. */
 export type Paths = Readonly<Record<string, PathItem>>;
 
-/** The whole document. */
 export interface Document {
   readonly openapi: string;
   readonly info: Readonly<Record<string, Json>>;

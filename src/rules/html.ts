@@ -88,7 +88,6 @@ export function pageStyle(additions = ""): PageStyle {
   return { css: new Html(css), source: `'sha256-${hash}'` };
 }
 
-/** What a page is made of. */
 export interface PageParts {
   /** The title, which is the heading as well. */
   title: string;
@@ -112,4 +111,21 @@ export function htmlPage({ title, content, style, isWide = false }: PageParts): 
 ${content}</main>
 </html>
 `.text;
+}
+
+/**
+ * Returns what a page with an error says.
+ *
+ * @param message Says what happened and, after a colon, why or what to do.
+ */
+export function errorParts(
+  { status, message }: { status: number; message: string },
+): Pick<PageParts, "title" | "content"> {
+  const [, title = message, advice] = /^(.*?): (.*)$/.exec(message) ?? [];
+  const sentence = advice && `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`;
+  const content = [
+    sentence === undefined ? NOTHING : markup`<p>${sentence}</p>\n`,
+    markup`<p>Error ${status}</p>\n`,
+  ];
+  return { title, content };
 }

@@ -46,7 +46,6 @@ const SEPARATOR = "_";
 export interface ProjectKey {
   project: string;
   secret: string;
-  /** The whole key. */
   text: string;
 }
 
@@ -81,7 +80,6 @@ export interface AppKey {
   /** The part that lists show. */
   prefix: string;
   secret: string;
-  /** The whole key. */
   text: string;
 }
 

@@ -35,7 +35,6 @@ export function pageLimit(query: Query, name: string): number {
 
 /** How a list writes names. */
 export interface NameEncoding {
-  /** The value of `encoding-type`. */
   encoding: "url" | undefined;
   encoded: (name: string) => string;
 }

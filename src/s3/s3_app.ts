@@ -27,7 +27,6 @@ import { uploadListOperations } from "./uploads/list_uploads.ts";
 import { uploadOperations } from "./uploads/start_upload.ts";
 import { partOperations } from "./uploads/upload_part.ts";
 
-/** Every operation of the S3 API. */
 export const operations: readonly Operation[] = [
   ...bucketOperations,
   ...listOperations,

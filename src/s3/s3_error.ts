@@ -66,7 +66,6 @@ const S3_STATUS = {
 /** The code of an error, by which client libraries decide what to do. */
 export type S3Code = keyof typeof S3_STATUS;
 
-/** An error response of the S3 interface. */
 export class S3Error extends Error {
   override readonly name = "S3Error";
 
@@ -85,7 +84,6 @@ export class S3Error extends Error {
     super(message, { cause });
   }
 
-  /** The status of the response. */
   get status(): number {
     return S3_STATUS[this.code];
   }

@@ -6,7 +6,6 @@ import { optional, writeXml, type XmlElement } from "./xml/xml_writer.ts";
 
 const encoder = new TextEncoder();
 
-/** The response with a document. */
 export function xmlResponse(
   root: XmlElement,
   headers: Readonly<Record<string, string>> = {},
@@ -15,7 +14,6 @@ export function xmlResponse(
   return documentResponse(status, writeXml(root), headers);
 }
 
-/** The response without a body. */
 export function emptyResponse(
   status: number,
   headers: Readonly<Record<string, string>> = {},

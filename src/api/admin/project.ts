@@ -27,7 +27,6 @@ const trashDays = {
   description: "How many days the trash keeps deleted and replaced files; 0 for no trash.",
 };
 
-/** The schemas of a project's fields. */
 export const projectFields = {
   project_id: schema("ProjectId"),
   name: orNull(schema("Label")),
@@ -37,7 +36,6 @@ export const projectFields = {
   host_suffix: orNull(schema("HostSuffix")),
 };
 
-/** The schemas of the usage of a project's drives. */
 export const usageFields = {
   trash_days: trashDays,
   files: count("The number of files in all drives.", 12),

@@ -99,7 +99,6 @@ export const showStatus = administratorEndpoint({
   });
 });
 
-/** Yields a warning if the disk is full or nearly full. */
 export function* diskWarnings(disk: Volume | undefined, reserve: number): Generator<string> {
   if (disk === undefined) return;
   const { free, total } = disk;

@@ -36,7 +36,6 @@ export function deadlineJson(expires: number | undefined): { expires?: string } 
   return expires === undefined ? {} : { expires: isoDeadline(expires) };
 }
 
-/** The details of a file as JSON. */
 export function fileJson(name: string, record: ListedFile): Record<string, unknown> {
   const { size, type, version, created, modified, expires, mtime } = record;
   return {

@@ -114,7 +114,6 @@ export const moveFiles = driveEndpoint({
   failures,
 }, (call, deps) => handle("move", call, deps));
 
-/** What a call asks for. */
 interface Asked {
   items: CopyRequest[];
   isSingle: boolean;

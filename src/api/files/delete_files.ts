@@ -76,7 +76,6 @@ export const deleteFiles = driveEndpoint({
   },
 }, deleteNamed);
 
-/** Answers a `DELETE /files` whose sender is authorized. */
 export async function deleteNamed(call: DriveCall, deps: Deps): Promise<Response> {
   // The response repeats the names, so the memory reserved for the body suffices for it.
   return await boundedJson(call, deps, { isRepeatable: false }, async (memory) => {

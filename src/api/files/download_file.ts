@@ -76,7 +76,6 @@ export const downloadFile = driveEndpoint(
   "download",
 );
 
-/** Answers a `GET /files/download` whose sender is authorized. */
 export async function download(call: DriveCall, deps: Deps): Promise<Response> {
   const place = placeOf(call);
   const file = await deps.store.files.reader.open(place);

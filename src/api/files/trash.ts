@@ -96,7 +96,6 @@ export const restoreTrash = driveEndpoint({
   },
 }, restoreItems);
 
-/** Answers a `POST /trash/restore` whose sender is authorized. */
 export async function restoreItems(call: DriveCall, deps: Deps): Promise<Response> {
   const fields = await Fields.read(call, deps.idleTimeout, ["ids", "overwrite"], LIMITS);
   const asked = fields.texts("ids", MAX_IDS);

@@ -4,13 +4,23 @@ import { boundedJson, json, pagingOf } from "../../http/responses/json_response.
 import { bytesBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_LIST } from "../../rules/names.ts";
-import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
+import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
-import { driveEndpoint, placeOf, typeFailures, typeOf, writeFailures } from "../drive_call.ts";
+import {
+  bodyFailures,
+  type DriveCall,
+  driveEndpoint,
+  placeOf,
+  storeBody,
+  typeFailures,
+  typeOf,
+  uploadBody,
+  writeFailures,
+} from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
 import { attributesJson, attributesOf, deadlineJson } from "./attributes.ts";
 
-/** The fields of an upload in every response. */
 interface UploadJson {
   name: string;
   upload_id: string;
@@ -19,12 +29,12 @@ interface UploadJson {
 }
 
 /** The upload `id` of the file at `place` as JSON. */
-export function uploadJson({ project, drive, name }: Place, id: string): UploadJson {
+function uploadJson({ project, drive, name }: Place, id: string): UploadJson {
   return { name, upload_id: id, project_id: project, drive_name: drive };
 }
 
 /** Sentences that describe the errors of several operations on an upload. */
-export const uploadFailures = {
+const uploadFailures = {
   notFound: "The upload does not exist in this drive, or has expired or was aborted.",
   otherName: "The name is missing, invalid, or not that of the upload.",
   completed: "The upload is complete.",
@@ -64,6 +74,65 @@ export const startUpload = driveEndpoint({
   const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
   return json(202, { ...uploadJson(place, id), ...deadlineJson(expires) });
 });
+
+/** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
+export const putPart = driveEndpoint(
+  {
+    id: "putPart",
+    tag: "Uploads in parts",
+    summary: "Send a part",
+    parameters: ["FileName", "PartNumber", "ContentDigest"],
+    body: bytesBody(
+      `The bytes of the part: ${MIN_PART} to ${MAX_PAYLOAD}. The last part may have fewer.`,
+    ),
+    success: { 200: jsonResponse("The part is on disk.", "ReceivedPart") },
+    failures: {
+      ...bodyFailures,
+      ...writeFailures,
+      BadRequest:
+        `${uploadFailures.otherName} Or the part is not one of 1 to ${MAX_PARTS}, \`Content-Digest\` is malformed or ` +
+        "does not match the body, or the body was incomplete.",
+      NotFound: uploadFailures.notFound,
+      Conflict: "The upload is complete, or the drive is being removed.",
+    },
+    schemas: {
+      ReceivedPart: closed({
+        name: schema("FileName"),
+        upload_id: schema("UploadId"),
+        part: schema("PartNumber"),
+        project_id: schema("ProjectId"),
+        drive_name: schema("DriveName"),
+      }),
+    },
+  },
+  receivePart,
+  "upload",
+);
+
+async function receivePart(call: DriveCall, deps: Deps): Promise<Response> {
+  const { id } = call;
+  const place = placeOf(call);
+  const part = partOf(call);
+  const type = typeOf(call);
+  const body = uploadBody(call, deps);
+  const { bytes, announced, accept } = body;
+  const { uploads } = deps.store;
+  await storeBody(
+    call,
+    deps,
+    body,
+    () => uploads.putPart(place, { id, part, type, announced }, bytes, accept),
+  );
+  return json(200, { ...uploadJson(place, id), part });
+}
+
+/** The part's number. @throws {HttpError} 400 if it is not one of 1 to `MAX_PARTS`. */
+function partOf({ query }: DriveCall): number {
+  const text = query.required("part");
+  const part = query.positive("part") ?? 0;
+  if (part <= MAX_PARTS) return part;
+  throw errors.badParameter("part", text, `a whole number from 1 to ${MAX_PARTS}`);
+}
 
 /** Estimated memory for reading and writing one upload with a name of common length, in bytes. */
 const UPLOAD_MEMORY = 1024;

@@ -16,7 +16,6 @@ const HEADERS = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-/** A response about sessions. */
 export function sessionResponse(
   value: unknown,
   headers: Readonly<Record<string, string>> = {},

@@ -9,7 +9,6 @@ import { sessionsOfCookies, type SignedIn } from "./session_call.ts";
 
 const text: Schema = { type: "string" };
 
-/** The schemas of sessions. */
 export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
   Session: closed({
     id: { ...text, minLength: 1, description: "Names the session in lists." },

@@ -71,7 +71,6 @@ export const createArchive = driveEndpoint(
   "download",
 );
 
-/** Answers a `POST /archive` whose sender is authorized. */
 async function archive(call: DriveCall, deps: Deps): Promise<Response> {
   const { project, drive, request, requestId, context } = call;
   using memory = await deps.store.memory.json.reserve(project, 0);

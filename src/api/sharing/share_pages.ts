@@ -1,4 +1,4 @@
-import { Html, htmlPage, markup, NOTHING, type PageParts, pageStyle } from "../../rules/html.ts";
+import { errorParts, Html, htmlPage, markup, NOTHING, type PageParts, pageStyle } from "../../rules/html.ts";
 import type { HttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { isoSeconds } from "../../rules/dates.ts";
@@ -50,15 +50,9 @@ function page(
   });
 }
 
-/** The page with an error. The message says what happened and, after a colon, why or what to do. */
-export function errorPage({ status, message, headers }: HttpError): Response {
-  const [, title = message, advice] = /^(.*?): (.*)$/.exec(message) ?? [];
-  const sentence = advice && `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`;
-  const content = [
-    sentence === undefined ? NOTHING : markup`<p>${sentence}</p>\n`,
-    markup`<p>Error ${status}</p>\n`,
-  ];
-  return page(status, { title, content }, headers);
+/** The page with an error. */
+export function errorPage(error: HttpError): Response {
+  return page(error.status, errorParts(error), error.headers);
 }
 
 /** The page with the form for a link's password. @param problem Why the last attempt failed. */

@@ -29,10 +29,8 @@ export class Histogram {
   }
 }
 
-/** Labels by name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** A value with its labels. */
 export type Sample<T = number> = readonly [labels: Labels, value: T];
 
 /** Writes metrics as text for Prometheus ("text-based format", version 0.0.4). */

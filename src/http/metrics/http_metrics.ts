@@ -4,27 +4,13 @@ import { type Exposition, Histogram, type Sample } from "./exposition.ts";
 /** Bounds in seconds: from a response out of memory to a large transfer over a slow line. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-interface ResponseCount {
-  method: string;
-  status: number;
-  count: number;
-}
-
-/** The counts of one route. */
 class RouteCounts {
-  readonly responses = new Map<string, Map<number, ResponseCount>>();
+  /** By method and status, separated by a space. */
+  readonly responses = new Map<string, number>();
   readonly duration = new Histogram(SECONDS);
   received = 0;
   sent = 0;
   aborted = 0;
-
-  countResponse(method: string, status: number): void {
-    let byStatus = this.responses.get(method);
-    if (byStatus === undefined) this.responses.set(method, byStatus = new Map());
-    const known = byStatus.get(status);
-    if (known === undefined) byStatus.set(status, { method, status, count: 1 });
-    else known.count++;
-  }
 }
 
 /**
@@ -33,7 +19,6 @@ class RouteCounts {
  */
 export class HttpMetrics implements RequestMeter {
   readonly #routes = new Map<string, RouteCounts>();
-  /** The running requests. */
   readonly running: Record<RequestKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
   readonly #outcomes = new Map<string, number>();
   readonly #links = new Map<string, number>();
@@ -46,7 +31,7 @@ export class HttpMetrics implements RequestMeter {
     if (context.isRunning) this.running[context.kind]--;
     let route = this.#routes.get(context.route);
     if (route === undefined) this.#routes.set(context.route, route = new RouteCounts());
-    route.countResponse(context.method, context.status);
+    countIn(route.responses, `${context.method} ${context.status}`);
     route.duration.observe(milliseconds / 1000);
     route.received += context.received;
     route.sent += context.sent;
@@ -60,10 +45,9 @@ export class HttpMetrics implements RequestMeter {
       "kvdrive_http_requests_total",
       "Finished requests by route, method and status (none: the client disconnected before the response).",
       this.#each(function* (route, { responses }) {
-        for (const byStatus of responses.values()) {
-          for (const { method, status, count } of byStatus.values()) {
-            yield [{ route, method, status: status === 0 ? "none" : String(status) }, count];
-          }
+        for (const [response, count] of responses) {
+          const [method = "", status = ""] = response.split(" ");
+          yield [{ route, method, status: status === "0" ? "none" : status }, count];
         }
       }),
     );
@@ -111,8 +95,8 @@ export class HttpMetrics implements RequestMeter {
   }
 }
 
-function countIn(counts: Map<string, number>, outcome: string): void {
-  counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+function countIn(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function outcomeOf({ isAborted, isForwarded, status }: RequestContext): string {

@@ -12,7 +12,6 @@ const MEMBERS = [1, 2, 4, 8, 16, 32, 64, 128];
 /** Bounds in seconds: a sync takes less than a millisecond on a good disk, and a tenth of a second on a bad one. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** The metrics of the store. */
 export class StoreMetrics implements StoreMeter {
   readonly #commits: Record<CommitOutcome, number> = { done: 0, refused: 0, failed: 0 };
   readonly #members = new Histogram(MEMBERS);

@@ -25,7 +25,6 @@ export function clientAddress(
   return address;
 }
 
-/** The networks of trusted proxies. */
 export class TrustedProxies {
   private constructor(private readonly networks: BlockList) {}
 

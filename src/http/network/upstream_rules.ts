@@ -33,7 +33,6 @@ const METADATA = new Set([
 
 const LOOPBACK = blockList([["127.0.0.0", 8], ["::1", 128], ["0.0.0.0", 32], ["::", 128]]);
 
-/** The host and port of an upstream. */
 export interface Target {
   /** As `URL` has it. */
   hostname: string;
@@ -112,7 +111,6 @@ export class AllowedUpstreams {
   }
 }
 
-/** The host and port of an upstream. */
 export function targetOf(upstream: string): Target {
   const { protocol, hostname, port } = new URL(upstream);
   const defaultPort = protocol === "https:" ? 443 : 80;

@@ -8,7 +8,6 @@ export const READER_PATIENCE = 10;
 
 type Piece = Uint8Array<ArrayBuffer>;
 
-/** The options of a `PieceStream`. */
 export interface StreamOptions {
   /** How long the reader may take no byte, in milliseconds. */
   idle: number;

@@ -36,7 +36,6 @@ export interface SendDeps {
   onError: (error: unknown, requestId: string) => void;
 }
 
-/** How a file is sent. */
 export interface SendOptions {
   /** The headers of every response with the file, and of 304; `Content-Length` and `Content-Range` are added. */
   headers: Headers;

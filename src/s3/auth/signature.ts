@@ -119,7 +119,6 @@ export async function verifySignature<K>(
   return { ...verified, signing };
 }
 
-/** The error for an access key that does not exist. */
 export function unknownKey(accessKeyId: string): S3Error {
   return new S3Error(
     "InvalidAccessKeyId",

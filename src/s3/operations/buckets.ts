@@ -110,7 +110,6 @@ const deleteBucket: Operation = {
   },
 };
 
-/** The operations on buckets. */
 export const bucketOperations: readonly Operation[] = [
   listBuckets,
   createBucket,

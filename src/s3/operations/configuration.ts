@@ -131,7 +131,6 @@ function refusalOf(
   };
 }
 
-/** The operations on configurations. */
 export const configurationOperations: readonly Operation[] = [
   ...CONFIGURATIONS.map(operationOf),
   ...CONFIGURATIONS.flatMap(({ level, parameter, subject }) => [

@@ -213,7 +213,6 @@ export function sourceCondition(headers: Headers): (current: Validators | undefi
   };
 }
 
-/** The operations that copy objects. */
 export const copyOperations: readonly Operation[] = [{
   name: "CopyObject",
   method: "PUT",

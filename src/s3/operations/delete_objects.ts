@@ -159,5 +159,4 @@ async function deleteTarget(
   }
 }
 
-/** The operations that delete objects. */
 export const deleteOperations: readonly Operation[] = [deleteObject, deleteObjects];

@@ -12,7 +12,6 @@ import { optional, type XmlElement } from "../xml/xml_writer.ts";
 /** A page ends once its names have this many bytes. */
 const MAX_PAGE = 2 ** 20;
 
-/** The parameters of all kinds of lists. */
 interface ListRequest extends NameEncoding {
   prefix: string;
   delimiter: string;
@@ -21,11 +20,13 @@ interface ListRequest extends NameEncoding {
   limit: number;
 }
 
-/** A page of a list. */
 interface ListedPage {
   entries: ObjectEntry[];
   more: boolean;
 }
+
+/** An object or the marker of a folder. */
+type ObjectItem = Exclude<ObjectEntry, { commonPrefix: string }>;
 
 function listRequestOf({ query }: S3Call, after: string): ListRequest {
   return {
@@ -67,7 +68,7 @@ function nameOf(entry: ObjectEntry): string {
 
 /** The elements of an object. @param owner Its owner, if the request wants it. */
 function objectElements(
-  entry: Exclude<ObjectEntry, { commonPrefix: string }>,
+  entry: ObjectItem,
   encoded: (name: string) => string,
   owner: XmlElement[] | undefined,
 ): XmlElement[] {
@@ -96,7 +97,7 @@ function pageElements(
   { entries }: ListedPage,
   { encoded }: ListRequest,
   objectName: string,
-  elementsOf: (entry: Exclude<ObjectEntry, { commonPrefix: string }>) => XmlElement[],
+  elementsOf: (entry: ObjectItem) => XmlElement[],
 ): XmlElement[] {
   const objects: XmlElement[] = [];
   const prefixes: XmlElement[] = [];
@@ -122,20 +123,19 @@ function requestElements(
   ];
 }
 
+/** @param build Returns the document. `next` is the last entry of the page, if there are more. */
 async function respond(
   call: S3Call,
   deps: S3Deps,
   request: ListRequest,
-  build: (page: ListedPage) => XmlElement,
+  build: (page: ListedPage, next: string | undefined) => XmlElement,
 ): Promise<Response> {
   await requireBucket(call, deps);
-  const estimate = request.limit * ENTRY_MEMORY;
-  return await listResponse(
-    call,
-    deps,
-    estimate,
-    async () => build(await readPage(call, deps, request)),
-  );
+  return await listResponse(call, deps, request.limit * ENTRY_MEMORY, async () => {
+    const page = await readPage(call, deps, request);
+    const last = page.more ? page.entries.at(-1) : undefined;
+    return build(page, last && nameOf(last));
+  });
 }
 
 const listObjects: Operation = {
@@ -148,23 +148,14 @@ const listObjects: Operation = {
     const marker = query.one("marker") ?? "";
     const request = listRequestOf(call, marker);
     const { encoded } = request;
-    return await respond(call, deps, request, (page) => {
-      const last = page.entries.at(-1);
-      const next = page.more && last !== undefined ? encoded(nameOf(last)) : undefined;
-      const entries = pageElements(
-        page,
-        request,
-        "Contents",
-        (entry) => objectElements(entry, encoded, ownerOf(call)),
-      );
-      return ["ListBucketResult", [
-        ...requestElements(call, request),
-        ["Marker", encoded(marker)],
-        ...optional("NextMarker", next),
-        ["IsTruncated", page.more],
-        ...entries,
-      ]];
-    });
+    const elementsOf = (item: ObjectItem) => objectElements(item, encoded, ownerOf(call));
+    return await respond(call, deps, request, (page, next) => ["ListBucketResult", [
+      ...requestElements(call, request),
+      ["Marker", encoded(marker)],
+      ...optional("NextMarker", next && encoded(next)),
+      ["IsTruncated", page.more],
+      ...pageElements(page, request, "Contents", elementsOf),
+    ]]);
   },
 };
 
@@ -184,21 +175,16 @@ const listObjectsV2: Operation = {
     const request = listRequestOf(call, after);
     const { encoded } = request;
     const owner = query.one("fetch-owner") === "true" ? ownerOf(call) : undefined;
-    return await respond(call, deps, request, (page) => {
-      const last = page.entries.at(-1);
-      const next = page.more && last !== undefined ? writeToken(nameOf(last)) : undefined;
-      const elementsOf = (entry: Exclude<ObjectEntry, { commonPrefix: string }>) =>
-        objectElements(entry, encoded, owner);
-      return ["ListBucketResult", [
-        ...requestElements(call, request),
-        ...optional("ContinuationToken", token),
-        ...optional("StartAfter", startAfter === undefined ? undefined : encoded(startAfter)),
-        ...optional("NextContinuationToken", next),
-        ["KeyCount", page.entries.length],
-        ["IsTruncated", page.more],
-        ...pageElements(page, request, "Contents", elementsOf),
-      ]];
-    });
+    const elementsOf = (item: ObjectItem) => objectElements(item, encoded, owner);
+    return await respond(call, deps, request, (page, next) => ["ListBucketResult", [
+      ...requestElements(call, request),
+      ...optional("ContinuationToken", token),
+      ...optional("StartAfter", startAfter === undefined ? undefined : encoded(startAfter)),
+      ...optional("NextContinuationToken", next && writeToken(next)),
+      ["KeyCount", page.entries.length],
+      ["IsTruncated", page.more],
+      ...pageElements(page, request, "Contents", elementsOf),
+    ]]);
   },
 };
 
@@ -224,27 +210,22 @@ const listObjectVersions: Operation = {
     const marker = call.query.one("key-marker") ?? "";
     const request = listRequestOf(call, marker);
     const { encoded } = request;
-    return await respond(call, deps, request, (page) => {
-      const last = page.entries.at(-1);
-      const next = page.more && last !== undefined ? encoded(nameOf(last)) : undefined;
-      const elementsOf = (entry: Exclude<ObjectEntry, { commonPrefix: string }>): XmlElement[] => [
-        ...objectElements(entry, encoded, ownerOf(call)),
-        ["VersionId", "null"],
-        ["IsLatest", true],
-      ];
-      return ["ListVersionsResult", [
-        ...requestElements(call, request),
-        ["KeyMarker", encoded(marker)],
-        ...optional("NextKeyMarker", next),
-        ...(next === undefined ? [] : [["NextVersionIdMarker", "null"]] satisfies XmlElement[]),
-        ["IsTruncated", page.more],
-        ...pageElements(page, request, "Version", elementsOf),
-      ]];
-    });
+    const elementsOf = (item: ObjectItem): XmlElement[] => [
+      ...objectElements(item, encoded, ownerOf(call)),
+      ["VersionId", "null"],
+      ["IsLatest", true],
+    ];
+    return await respond(call, deps, request, (page, next) => ["ListVersionsResult", [
+      ...requestElements(call, request),
+      ["KeyMarker", encoded(marker)],
+      ...optional("NextKeyMarker", next && encoded(next)),
+      ...optional("NextVersionIdMarker", next && "null"),
+      ["IsTruncated", page.more],
+      ...pageElements(page, request, "Version", elementsOf),
+    ]]);
   },
 };
 
-/** The operations that list objects. */
 export const listOperations: readonly Operation[] = [
   listObjects,
   listObjectsV2,

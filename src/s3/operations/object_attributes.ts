@@ -103,7 +103,6 @@ function numberHeader(headers: Headers, name: string): number {
   throw s3Errors.badArgument(name, text, "it must be a whole number");
 }
 
-/** `GetObjectAttributes`. */
 export const attributeOperations: readonly Operation[] = [{
   name: "GetObjectAttributes",
   method: "GET",

@@ -152,7 +152,6 @@ async function putFolder(
 /** The SHA-256 of no bytes, in base64. */
 const EMPTY_SHA_256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
-/** The operations that store an object in one request. */
 export const writeOperations: readonly Operation[] = [{
   name: "PutObject",
   method: "PUT",

@@ -31,7 +31,6 @@ export interface Checksum {
   digest(): Uint8Array;
 }
 
-/** Starts a checksum. */
 export function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
   switch (algorithm) {
     case "CRC32":
@@ -72,7 +71,6 @@ function toBytes64({ high, low }: Halves): Uint8Array {
   return bytes;
 }
 
-/** A part of an object. */
 export interface CrcPart {
   /** Its checksum in base64. */
   value: string;

@@ -179,7 +179,8 @@ function lengthOf(headers: Headers, name: string): number | undefined {
   });
 }
 
-function tooLarge(limit: number): never {
+/** Throws the error for a body with more than `limit` bytes. */
+export function tooLarge(limit: number): never {
   throw new S3Error(
     "EntityTooLarge",
     `Your proposed upload exceeds the maximum allowed size of ${limit} bytes`,

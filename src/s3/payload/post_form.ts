@@ -11,8 +11,7 @@ import type { SizeRange } from "../auth/post_policy.ts";
 import { S3Error } from "../s3_error.ts";
 import type { ChecksumAlgorithm } from "./checksum.ts";
 import { expectedChecksum, expectedMd5 } from "./digests.ts";
-import { checkedPayload, type Payload } from "./payload.ts";
-import { parsePartHead } from "./post_part.ts";
+import { checkedPayload, type Payload, tooLarge } from "./payload.ts";
 
 /** "The form data and boundaries (excluding the contents of the file) cannot exceed 20 KB": before it, and after it. */
 const MAX_FIELDS = 20 * KIB;
@@ -88,6 +87,59 @@ function decode(bytes: Uint8Array): string {
   } catch {
     throw malformed("a field is not UTF-8");
   }
+}
+
+/** What the head of a part of a form says. */
+interface PartHead {
+  /** The name of the field in lower case. */
+  name: string;
+  /** The name of the file without folders; empty if there is none. */
+  fileName: string;
+}
+
+/** A parameter of a header, with a value in quotes or without. */
+const PARAMETER = /\s*;\s*([A-Za-z0-9*_-]+)=(?:"((?:\\["\\]|[^"])*)"|([^\s;"]*))/y;
+
+/**
+ * Parses the head of a part: `Content-Disposition: form-data; name="…"; filename="…"`. Other headers are ignored.
+ *
+ * @throws {S3Error}
+ */
+function parsePartHead(head: Buffer): PartHead {
+  for (const line of head.toString("latin1").split("\r\n")) {
+    const [start] = /^content-disposition:\s*form-data(?=\s*;)/i.exec(line) ?? [];
+    if (start === undefined) continue;
+    const parameters = parseParameters(line, start.length);
+    const name = parameters.get("name") ?? "";
+    if (name === "") break;
+    // "Only the text following the last slash or backslash is used."
+    const fileName = (parameters.get("filename") ?? "").replace(/^.*[\\/]/s, "");
+    return { name: name.toLowerCase(), fileName };
+  }
+  throw malformed("a part has no Content-Disposition that names its field");
+}
+
+function parseParameters(line: string, from: number): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [, name = "", quoted, token = ""] of matchesFrom(line, from)) {
+    const value = quoted === undefined ? token : unescape(quoted);
+    parameters.set(name.toLowerCase(), Buffer.from(value, "latin1").toString("utf8"));
+  }
+  return parameters;
+}
+
+function* matchesFrom(line: string, from: number): Generator<RegExpExecArray> {
+  const parameter = new RegExp(PARAMETER);
+  parameter.lastIndex = from;
+  for (let match = parameter.exec(line); match !== null; match = parameter.exec(line)) yield match;
+}
+
+/** Browsers write quotes and the ends of lines as `%22`, `%0D` and `%0A`; other clients put a backslash before quotes. */
+function unescape(quoted: string): string {
+  return quoted.replaceAll(/\\(["\\])/g, "$1").replaceAll(
+    /%(22|0D|0A)/gi,
+    (_, hex: string) => String.fromCharCode(parseInt(hex, 16)),
+  );
 }
 
 /** A body that is read up to delimiters. */
@@ -188,14 +240,6 @@ function fieldsTooLarge(): S3Error {
   return new S3Error(
     "MaxPostPreDataLengthExceeded",
     `The fields of the form have more than ${MAX_FIELDS} bytes: send the file in the field "file"`,
-  );
-}
-
-function tooLarge(limit: number): never {
-  throw new S3Error(
-    "EntityTooLarge",
-    `Your proposed upload exceeds the maximum allowed size of ${limit} bytes`,
-    { MaxSizeAllowed: String(limit) },
   );
 }
 

@@ -78,7 +78,6 @@ function partsOf(document: XmlNode): NamedPart[] {
   return parts;
 }
 
-/** What the object is made of. */
 interface Chosen {
   parts: StoredPart[];
   md5Tag?: string;
@@ -193,7 +192,6 @@ function requireChecksum(headers: Headers, checksum: ObjectChecksum | undefined)
   throw new S3Error("BadDigest", `The ${algorithm} of the object is ${value} and not ${sent}`);
 }
 
-/** The operation that makes an object of parts. */
 export const completeOperations: readonly Operation[] = [{
   name: "CompleteMultipartUpload",
   method: "POST",

@@ -180,5 +180,4 @@ function uploadElement(
   ];
 }
 
-/** The operations that list uploads and parts. */
 export const uploadListOperations: readonly Operation[] = [listParts, listUploads];

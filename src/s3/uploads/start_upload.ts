@@ -77,5 +77,4 @@ const abortUpload: Operation = {
   },
 };
 
-/** The operations that start and abort uploads. */
 export const uploadOperations: readonly Operation[] = [createUpload, abortUpload];

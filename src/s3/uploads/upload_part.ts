@@ -172,5 +172,4 @@ async function* hashed(
   }
 }
 
-/** The operations that store parts. */
 export const partOperations: readonly Operation[] = [uploadPart, uploadPartCopy];
