@@ -56,9 +56,7 @@ export function redirectResponse(
   return { status, headers: { Location: location, ...headers }, body: "" };
 }
 
-/**
- * Returns a page of the gate. Pages run no scripts.
- */
+/** Returns a page of the gate. Pages run no scripts. */
 export function pageResponse(
   status: number,
   parts: Pick<PageParts, "title" | "content">,

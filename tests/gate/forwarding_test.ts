@@ -336,6 +336,7 @@ for (const [name, answer] of Object.entries(BROKEN)) {
     await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     const text = await client.readToEnd();
     assert(text.startsWith("HTTP/1.1 200 OK\r\n") && text.includes("abc"), text);
-    assert(!text.includes("0\r\n\r\n"), text);
+    // The last chunk. An id at the end of the head may end with a zero, too.
+    assert(!text.includes("\r\n0\r\n\r\n"), text);
   });
 }
