@@ -1,10 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
-import {
-  type AuthorizedRequest,
-  isStillAuthorized,
-  readCredentials,
-} from "./authorization.ts";
+import { type AuthorizedRequest, isStillAuthorized, readCredentials } from "./authorization.ts";
 
 Deno.test("a key is read up to the length that a key can have", () => {
   const read = (value: string) =>

@@ -173,7 +173,8 @@ export class ProxiedRequest {
   }
 
   #serializeHead(upgrades: boolean): string {
-    const { target, route: { prefix }, upstream: { authority }, client, access } = this.request.authorized;
+    const { target, route: { prefix }, upstream: { authority }, client, access } =
+      this.request.authorized;
     return serializeRequestHead({
       head: this.request.head,
       target,

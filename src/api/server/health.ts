@@ -12,7 +12,8 @@ const READY_TIMEOUT = 1000;
 const READY_TTL = 1000;
 
 /** `GET /healthz`: 200 while the process answers, also during shutdown; performs no checks. */
-export const showHealth = publicEndpoint({
+export const showHealth = publicEndpoint(
+  {
     id: "showHealth",
     tag: "The server",
     summary: "Whether the server is alive",
@@ -20,21 +21,24 @@ export const showHealth = publicEndpoint({
     success: { 200: jsonResponse("The server is alive.", "Alive") },
     neverFailsBy: ["Unavailable"],
     schemas: { Alive: closed({ status: { const: "ok" } }) },
-}, () => Promise.resolve(json(200, { status: "ok" })), { duringShutdown: true });
+  },
+  () => Promise.resolve(json(200, { status: "ok" })),
+  { duringShutdown: true },
+);
 
 /** `GET /readyz`: 200 if requests can be answered, 503 during shutdown and while the store does not answer. */
 export const showReadiness = publicEndpoint({
-    id: "showReadiness",
-    tag: "The server",
-    summary: "Whether the server accepts requests",
-    success: { 200: jsonResponse("The server accepts requests.", "Ready") },
-    failures: { Unavailable: "It is shutting down, or its store cannot be reached." },
-    schemas: { Ready: closed({ status: { const: "ready" } }) },
+  id: "showReadiness",
+  tag: "The server",
+  summary: "Whether the server accepts requests",
+  success: { 200: jsonResponse("The server accepts requests.", "Ready") },
+  failures: { Unavailable: "It is shutting down, or its store cannot be reached." },
+  schemas: { Ready: closed({ status: { const: "ready" } }) },
 }, async (_request, { readiness, isDraining }) => {
-    if (isDraining()) throw errors.shuttingDown();
-    if (!await readiness.isReady()) throw errors.storeUnavailable(undefined);
-    return json(200, { status: "ready" });
-  }, { duringShutdown: true });
+  if (isDraining()) throw errors.shuttingDown();
+  if (!await readiness.isReady()) throw errors.storeUnavailable(undefined);
+  return json(200, { status: "ready" });
+}, { duringShutdown: true });
 
 /**
  * Checks whether the store answers. At most one check runs at a time, however many callers ask: while the store hangs, each

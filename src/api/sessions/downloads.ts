@@ -36,44 +36,44 @@ const CREATE = "createDownload";
 
 /** `POST /dashboard/downloads`: an address that downloads files without credentials for an hour. */
 export const createDownload = keyEndpoint({
-    id: CREATE,
-    tag: "The server",
-    summary: "Create a download ticket",
-    description:
-      "Creates an address that opens files of a drive for an hour without credentials, so that browsers and download " +
-      "managers can load them themselves. It ends earlier with the key or token, and with the session that made it. " +
-      "Prefixes need the permission `list`, too.",
-    body: jsonBody("The files.", schema("DownloadRequest")),
-    success: { 201: jsonResponse("The ticket.", "DownloadTicket") },
-    failures: {
-      ...changeFailures,
-      BadRequest:
-        "The body is not such JSON, a name is invalid, or all of them are too long together.",
-      BodyTimeout: "The body stopped coming, or came too slowly.",
-      Conflict: "The drive is being removed.",
-      Forbidden: forbiddenText(CREATE),
-      NotFound: "The project does not exist (only the administrator gets this response).",
-      TooLarge: "The body is larger than any valid one.",
+  id: CREATE,
+  tag: "The server",
+  summary: "Create a download ticket",
+  description:
+    "Creates an address that opens files of a drive for an hour without credentials, so that browsers and download " +
+    "managers can load them themselves. It ends earlier with the key or token, and with the session that made it. " +
+    "Prefixes need the permission `list`, too.",
+  body: jsonBody("The files.", schema("DownloadRequest")),
+  success: { 201: jsonResponse("The ticket.", "DownloadTicket") },
+  failures: {
+    ...changeFailures,
+    BadRequest:
+      "The body is not such JSON, a name is invalid, or all of them are too long together.",
+    BodyTimeout: "The body stopped coming, or came too slowly.",
+    Conflict: "The drive is being removed.",
+    Forbidden: forbiddenText(CREATE),
+    NotFound: "The project does not exist (only the administrator gets this response).",
+    TooLarge: "The body is larger than any valid one.",
+  },
+  schemas: {
+    DownloadRequest: {
+      ...closed({
+        project_id: schema("ProjectId"),
+        drive_name: schema("DriveName"),
+        names: listOf({ type: "string" }, { maxItems: MAX_SELECTED }),
+        prefixes: listOf({ type: "string" }, { maxItems: MAX_TICKET_PREFIXES }),
+      }, { optional: ["names", "prefixes"] }),
+      examples: [{ project_id: "album", drive_name: "photos", prefixes: ["trip/"] }],
     },
-    schemas: {
-      DownloadRequest: {
-        ...closed({
-          project_id: schema("ProjectId"),
-          drive_name: schema("DriveName"),
-          names: listOf({ type: "string" }, { maxItems: MAX_SELECTED }),
-          prefixes: listOf({ type: "string" }, { maxItems: MAX_TICKET_PREFIXES }),
-        }, { optional: ["names", "prefixes"] }),
-        examples: [{ project_id: "album", drive_name: "photos", prefixes: ["trip/"] }],
+    DownloadTicket: closed({
+      url: {
+        type: "string",
+        pattern: "^/dashboard/download/[A-Za-z0-9]{32}$",
+        description: "The path, to which `?name=` or `?zip=` is added.",
       },
-      DownloadTicket: closed({
-        url: {
-          type: "string",
-          pattern: "^/dashboard/download/[A-Za-z0-9]{32}$",
-          description: "The path, to which `?name=` or `?zip=` is added.",
-        },
-        expires: schema("Second"),
-      }),
-    },
+      expires: schema("Second"),
+    }),
+  },
 }, create);
 
 /** `GET /dashboard/download/{ticket}`: a file of a ticket, or all of them as a ZIP. */

@@ -34,61 +34,61 @@ const originFailures: Failures = {
 
 /** `GET /dashboard/session`: who is signed in. */
 export const showSession = publicEndpoint({
-    id: "showSession",
-    tag: "The server",
-    summary: "Show the session of a browser",
-    description: "Returns the session that the cookie of the dashboard names; `null` without one.",
-    success: {
-      200: jsonResponse("The session.", "CurrentSession", { headers: sessionHeaders }),
-    },
-    schemas: SESSION_SCHEMAS,
+  id: "showSession",
+  tag: "The server",
+  summary: "Show the session of a browser",
+  description: "Returns the session that the cookie of the dashboard names; `null` without one.",
+  success: {
+    200: jsonResponse("The session.", "CurrentSession", { headers: sessionHeaders }),
+  },
+  schemas: SESSION_SCHEMAS,
 }, async (routed, deps) => sessionResponse({ session: await currentSession(routed, deps) }));
 
 /** `POST /dashboard/session`: signs a browser in. */
 export const signIn = publicEndpoint({
-    id: "signIn",
-    tag: "The server",
-    summary: "Sign a browser in to the dashboard",
-    description:
-      "Starts a session with a project key, the administrator's token, or a sign-in code, and sets its cookie. The " +
-      "session has the present rights of that key or token, and ends with it, or 30 days after its last use.",
-    body: jsonBody("The key, token or code.", schema("SignInRequest")),
-    success: {
-      200: jsonResponse("The session.", "StartedSession", {
-        headers: { ...sessionHeaders, "Set-Cookie": header("SessionCookie") },
-      }),
-    },
-    failures: {
-      ...jsonFailures,
-      ...originFailures,
-      Unauthorized: "The key, token or code is not known.",
-      TooManyWrongKeys: "Too many wrong keys came from this network.",
-    },
-    schemas: {
-      SignInRequest: closed({ secret: { type: "string", minLength: 1 } }),
-      StartedSession: closed({ session: schema("Session") }),
-    },
+  id: "signIn",
+  tag: "The server",
+  summary: "Sign a browser in to the dashboard",
+  description:
+    "Starts a session with a project key, the administrator's token, or a sign-in code, and sets its cookie. The " +
+    "session has the present rights of that key or token, and ends with it, or 30 days after its last use.",
+  body: jsonBody("The key, token or code.", schema("SignInRequest")),
+  success: {
+    200: jsonResponse("The session.", "StartedSession", {
+      headers: { ...sessionHeaders, "Set-Cookie": header("SessionCookie") },
+    }),
+  },
+  failures: {
+    ...jsonFailures,
+    ...originFailures,
+    Unauthorized: "The key, token or code is not known.",
+    TooManyWrongKeys: "Too many wrong keys came from this network.",
+  },
+  schemas: {
+    SignInRequest: closed({ secret: { type: "string", minLength: 1 } }),
+    StartedSession: closed({ session: schema("Session") }),
+  },
 }, startSession);
 
 /** `DELETE /dashboard/session`: signs a browser out. */
 export const signOut = publicEndpoint({
-    id: "signOut",
-    tag: "The server",
-    summary: "Sign a browser out of the dashboard",
-    description:
-      "Ends the session that the cookie names, if there is one, and removes the cookie. The session ends at once; in " +
-      "other server processes within 5 seconds.",
-    success: {
-      200: jsonResponse("The browser is signed out.", "EndedSessions", {
-        headers: { ...sessionHeaders, "Set-Cookie": header("SessionCookie") },
-      }),
-    },
-    failures: { ...originFailures, StorageFull: "The disk is full: nothing was changed." },
-    schemas: {
-      EndedSessions: closed({
-        deleted: { type: "integer", minimum: 0, description: "The sessions that were ended." },
-      }),
-    },
+  id: "signOut",
+  tag: "The server",
+  summary: "Sign a browser out of the dashboard",
+  description:
+    "Ends the session that the cookie names, if there is one, and removes the cookie. The session ends at once; in " +
+    "other server processes within 5 seconds.",
+  success: {
+    200: jsonResponse("The browser is signed out.", "EndedSessions", {
+      headers: { ...sessionHeaders, "Set-Cookie": header("SessionCookie") },
+    }),
+  },
+  failures: { ...originFailures, StorageFull: "The disk is full: nothing was changed." },
+  schemas: {
+    EndedSessions: closed({
+      deleted: { type: "integer", minimum: 0, description: "The sessions that were ended." },
+    }),
+  },
 }, endSession);
 
 async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response> {

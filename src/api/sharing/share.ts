@@ -57,7 +57,8 @@ const PASSWORD = "The link has a password, and the request has none or a wrong o
 const EMBEDDED_FAILURE = "A browser asks for it as a script, a style sheet or a frame of a page.";
 
 /** `GET /s/{token}`: what a link leads to. */
-export const openLink = sharedEndpoint({
+export const openLink = sharedEndpoint(
+  {
     id: "openLink",
     tag: "Sharing",
     summary: "Open a link",
@@ -91,10 +92,14 @@ export const openLink = sharedEndpoint({
       TooManyWrongKeys: "Too many wrong passwords of this link came from this network.",
     },
     notOfHead,
-}, open, "download");
+  },
+  open,
+  "download",
+);
 
 /** `POST /s/{token}`: "a password is asked for on a small page (POST, same URL …)". */
-export const unlockLink = sharedEndpoint({
+export const unlockLink = sharedEndpoint(
+  {
     id: "unlockLink",
     tag: "Sharing",
     summary: "Send the password of a link",
@@ -128,7 +133,10 @@ export const unlockLink = sharedEndpoint({
       TooManyWrongKeys: "Too many wrong passwords of this link came from this network.",
       Unauthorized: PASSWORD,
     },
-}, unlockAndReturn, "other");
+  },
+  unlockAndReturn,
+  "other",
+);
 
 /** A request for a link that is open. */
 interface LinkCall extends RoutedRequest {

@@ -1,4 +1,12 @@
-import { errorParts, Html, htmlPage, markup, NOTHING, type PageParts, pageStyle } from "../../rules/html.ts";
+import {
+  errorParts,
+  Html,
+  htmlPage,
+  markup,
+  NOTHING,
+  type PageParts,
+  pageStyle,
+} from "../../rules/html.ts";
 import type { HttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { isoSeconds } from "../../rules/dates.ts";

@@ -8,7 +8,12 @@ import { isoSeconds } from "../../rules/dates.ts";
 import { isSameSecret } from "../../rules/secrets.ts";
 import { S3Error } from "../s3_error.ts";
 import { amzDate } from "./amz_date.ts";
-import { canonicalRequest, parseQuery, type QueryParameter, RequestHeaders } from "./canonical_request.ts";
+import {
+  canonicalRequest,
+  parseQuery,
+  type QueryParameter,
+  RequestHeaders,
+} from "./canonical_request.ts";
 import { type PresentedSignature, presentedSignature } from "./presented_signature.ts";
 import {
   ALGORITHM,
