@@ -237,7 +237,11 @@ test("A recording that is longer than its tickets goes on where it was", async (
       return true;
     }, "another ticket");
     await player.evaluate(
-      (element, place) => (element as HTMLAudioElement).currentTime = place,
+      (element, place) =>
+        new Promise((resolve) => {
+          element.addEventListener("timeupdate", resolve, { once: true });
+          (element as HTMLAudioElement).currentTime = place;
+        }),
       place,
     );
     await page.clock.fastForward("01:00:00");
