@@ -51,7 +51,6 @@ export interface RequestReport {
   time: number;
 }
 
-/** A request to the server's API. */
 export interface ApiRequest {
   method: string;
   /** The segments of the path after `/v1/{project}`. */

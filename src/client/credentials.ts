@@ -3,7 +3,6 @@ import { MAX_KEY_HEADER, MIN_SECRET_LENGTH, parseProjectKey } from "../rules/sec
 /** What a server is asked with. */
 export type Credentials = ProjectCredentials | AdministratorCredentials;
 
-/** A project key. */
 export interface ProjectCredentials {
   kind: "key";
   project: string;

@@ -15,7 +15,6 @@ export class TemporaryFailure extends ClientError {
   }
 }
 
-/** No connection to the server. */
 export class Unreachable extends TemporaryFailure {
   override readonly name = "Unreachable";
 }

@@ -90,7 +90,6 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable
   if (rest !== "") yield rest;
 }
 
-/** Writes all bytes to a file or a stream. */
 export async function writeAll(file: Pick<Deno.FsFile, "write">, bytes: Uint8Array): Promise<void> {
   for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await file.write(rest));
 }

@@ -26,7 +26,6 @@ export interface NewLink {
   max_downloads?: number | undefined;
 }
 
-/** A file in the trash. */
 export interface TrashItem {
   id: string;
   name: string;
@@ -37,7 +36,6 @@ export interface TrashItem {
   reason: "deleted" | "replaced";
 }
 
-/** An upload that is not complete. */
 export interface OpenUpload {
   upload_id: string;
   name: string;

@@ -16,7 +16,6 @@ export interface Remark {
 /** Receives counts of bytes as they are transferred; negative ones if they have to be sent again. */
 export type OnBytes = (count: number) => void;
 
-/** Callbacks during a transfer. */
 export interface TransferEvents {
   /** A file is started. */
   onFile?: (drive: string, name: string) => void;
@@ -26,7 +25,6 @@ export interface TransferEvents {
   onRemark?: (kind: "skipped" | "failed", remark: Remark) => void;
 }
 
-/** The result of transferring many files. */
 export class TransferReport {
   /** Transferred files, and their bytes. */
   done = 0;
@@ -70,13 +68,11 @@ export class TransferReport {
     this.events.onBytes?.(count);
   }
 
-  /** Counts a transferred file. */
   add(size: number): void {
     this.done++;
     this.bytes += size;
   }
 
-  /** Counts a file that was up to date. */
   same(size: number): void {
     this.unchanged++;
     this.progress(size);

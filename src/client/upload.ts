@@ -5,9 +5,8 @@ import { sha256Of, type WriteOptions } from "./drives.ts";
 import { ClientError, FileChanged, FileExists, Refused, RetriesExhausted } from "./errors.ts";
 import type { RemoteDrives } from "./remote_drives.ts";
 import type { Source } from "./local_files.ts";
-import type { UploadState, UploadStates } from "./upload_states.ts";
+import { stateAt, type UploadState, type UploadStates } from "./upload_states.ts";
 
-/** A file to write. */
 export interface UploadTarget {
   drives: RemoteDrives;
   drive: string;
@@ -187,7 +186,7 @@ class MultipartUpload {
     }
     await this.#requireRoom();
     const id = await drives.startUpload(drive, name, this.options);
-    return identity === undefined ? forgottenState(id) : await states.begin(key, stamp, id);
+    return identity === undefined ? stateAt(undefined, id) : await states.begin(key, stamp, id);
   }
 
   /** Returns the number of the last part. A failure is thrown once all running requests have ended. */
@@ -261,14 +260,4 @@ class MultipartUpload {
     await drives.abort(drive, name, state.id);
     await state.finish();
   }
-}
-
-/** The state of an upload that cannot be resumed, as from a pipe: nothing is remembered. */
-function forgottenState(id: string): UploadState {
-  return {
-    id,
-    digests: new Map(),
-    addPart: () => Promise.resolve(),
-    finish: () => Promise.resolve(),
-  };
 }

@@ -5,7 +5,6 @@ import { stableName } from "../rules/archive/local_paths.ts";
 /** Milliseconds for which an interrupted upload is remembered: a week, the longest time that servers keep one. */
 export const UPLOAD_STATE_TIME = 7 * 24 * 60 * 60_000;
 
-/** The progress of a multipart upload. */
 export interface UploadState {
   /** The upload's id on the server. */
   readonly id: string;
@@ -16,7 +15,6 @@ export interface UploadState {
   finish(etag?: string): Promise<void>;
 }
 
-/** A line of a state file. */
 type Line =
   | { upload: string; stamp: string }
   | { part: number; sha256: string }
@@ -44,7 +42,7 @@ export class UploadStates {
       await Deno.mkdir(this.folder, { recursive: true, mode: 0o700 });
       await Deno.writeTextFile(path, lineOf({ upload: id, stamp }), { mode: 0o600 });
     }
-    return stateAt(path, id, stamp, []);
+    return stateAt(path, id, stamp);
   }
 
   /** Returns the ETag that an upload of the same content produced; `undefined` if it is not remembered. */
@@ -75,11 +73,16 @@ export class UploadStates {
   }
 }
 
-function stateAt(
+/**
+ * Returns the state of an upload.
+ *
+ * @param path The file that remembers it; nothing is remembered without one, as of an upload from a pipe.
+ */
+export function stateAt(
   path: string | undefined,
   id: string,
-  stamp: string,
-  lines: readonly Line[],
+  stamp = "",
+  lines: readonly Line[] = [],
 ): UploadState {
   const digests = new Map<number, string>();
   for (const line of lines) if ("part" in line) digests.set(line.part, line.sha256);

@@ -32,7 +32,6 @@ export class CommandCall {
     return this.args.operands;
   }
 
-  /** Returns a required operand. */
   operand(index: number): string {
     return this.operands[index] ?? "";
   }
@@ -42,7 +41,6 @@ export class CommandCall {
     return this.args.get(name);
   }
 
-  /** Reports whether a switch is on. */
   has(name: string): boolean {
     return this.args.has(name);
   }

@@ -3,7 +3,6 @@ import { Glob, unescapeGlob } from "../../rules/transfer/globs.ts";
 import { UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
 
-/** A file or a folder of a drive. */
 export interface DrivePath {
   drive: string;
   /** A file's name; that of a folder ends with a slash, and that of the whole drive is empty. */

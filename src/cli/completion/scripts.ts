@@ -3,7 +3,6 @@ import { type Arguments, type Command, optionsOf } from "../options/command.ts";
 import { print, UsageError } from "../terminal/output.ts";
 import { type Shell, SHELLS } from "./shells.ts";
 
-/** Prints the completion script of a shell. */
 export function printScript(args: Arguments, commands: readonly Command[]): void {
   const shell = SHELLS.find((shell) => shell === args.operands[0]);
   if (shell === undefined) throw new UsageError(`Unknown shell: usage: ${args.usage}`);

@@ -27,7 +27,6 @@ export function variableOf(name: string): string {
   return `KVDRIVE_${name.toUpperCase().replaceAll("-", "_")}`;
 }
 
-/** The value of an option. */
 export interface OptionValue {
   text: string;
   /** Its source, for messages: the option or the variable. */

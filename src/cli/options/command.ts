@@ -26,7 +26,6 @@
 import type { Environment } from "../terminal/output.ts";
 import type { OptionSpec } from "./arguments.ts";
 
-/** A command of the program. */
 export interface Command {
   /** As it is typed after `kvdrive`: `project create`. */
   name: string;
@@ -57,7 +56,6 @@ export type Example = readonly [line: string, meaning: string];
 /** Runs a command. It ends normally if the command succeeded. */
 export type Run = (args: Arguments, env: Environment) => Promise<void> | void;
 
-/** The parsed arguments of a command. */
 export class Arguments {
   /** The arguments that are no options, in order. */
   readonly operands: readonly string[];
@@ -100,7 +98,6 @@ export class Arguments {
   }
 }
 
-/** Returns all options of a command. */
 export function optionsOf(
   { options = [], commonOptions = [], furtherOptions = [] }: Command,
 ): OptionSpec[] {

@@ -8,7 +8,6 @@ import { parseByteSize, parseDuration, SECOND } from "../../rules/units.ts";
 import { READ_MODES, type ReadMode } from "../../store/reads/read_mode.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
 
-/** A type of option values. */
 export interface ValueType<T> {
   /** Returns the value of a text; `undefined` if it is invalid. */
   parse: (text: string) => T | undefined;

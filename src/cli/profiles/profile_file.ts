@@ -16,7 +16,6 @@ export interface Profile {
   cacert?: string;
 }
 
-/** The profiles of a user. */
 export interface Profiles {
   /** The name of the profile that commands use. */
   current: string | undefined;

@@ -6,7 +6,6 @@ import { type Environment, printError } from "../terminal/output.ts";
 import { readCredentials } from "./credentials.ts";
 import { serve } from "./serve.ts";
 
-/** `kvdrive serve`. */
 export async function runServe({ options }: Arguments, env: Environment): Promise<void> {
   const settings = readServeOptions(options, env);
   warnOfSecrets(options);

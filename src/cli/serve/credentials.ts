@@ -10,7 +10,6 @@ import {
 import type { Store } from "../../store/store.ts";
 import { UsageError } from "../terminal/output.ts";
 
-/** The credentials of the environment. */
 export interface ConfiguredCredentials {
   projectKey: ProjectKey | undefined;
   adminToken: string | undefined;

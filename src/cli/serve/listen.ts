@@ -66,7 +66,6 @@ export async function respondersOf(
   return { app: s3Domain === undefined ? routes : app, s3: { handler, refusal: refuse } };
 }
 
-/** Where S3 is found. */
 export interface S3Place {
   /** Its host name on the server's own port, if it has one. */
   domain: string | undefined;

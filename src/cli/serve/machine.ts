@@ -41,7 +41,6 @@ export const WANTED_TLS_DESCRIPTORS = 8192;
 const OPENED_FIRST = 256;
 const OPENED_AT_ONCE = 64;
 
-/** The callbacks of a count. */
 export interface DescriptorCount {
   /** Called with how many more files and connections can be open at once, if that is less than wanted. */
   onLow: (free: number) => void;

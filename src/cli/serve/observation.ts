@@ -9,10 +9,9 @@ import { unknownVolume, volumeOf } from "../../store/disk/volume.ts";
 import { databaseSize } from "../../store/engine/database_file.ts";
 import type { Store } from "../../store/store.ts";
 import { type Build, VERSION } from "../../version.ts";
-import { failureLog, type LogFailure, type LogNotice, noticeLog } from "../terminal/output.ts";
+import { type LogFailure, type LogNotice, serverLog } from "../terminal/output.ts";
 import { LogWriter } from "./log_writer.ts";
 
-/** The observation settings. */
 export interface ObservationOptions {
   log: LogFormat | "off" | undefined;
   /** The store's folder; `undefined` for a shared store. */
@@ -41,17 +40,18 @@ export class Observation {
 
   constructor({ log, data, build }: ObservationOptions) {
     this.build = build;
-    const format = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
     this.#folder = data;
-    this.onError = failureLog(format === "json" ? "json" : "text");
-    this.onNotice = noticeLog(format === "json" ? "json" : "text");
-    if (format !== "off") {
-      this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(format, count));
+    const format = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
+    const { onError, onNotice } = serverLog(format === "json" ? "json" : "text");
+    this.onError = onError;
+    this.onNotice = onNotice;
+    if (format === "off") {
+      this.observer = new RequestObserver(this.#http, undefined);
+      return;
     }
-    const writer = this.#writer;
-    const lines = format === "off" || writer === undefined
-      ? undefined
-      : new RequestLog(format, (line) => writer.add(line));
+    const writer = new LogWriter(Deno.stdout, (count) => droppedLine(format, count));
+    this.#writer = writer;
+    const lines = new RequestLog(format, (line) => writer.add(line));
     this.observer = new RequestObserver(this.#http, lines);
   }
 

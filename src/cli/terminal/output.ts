@@ -131,24 +131,24 @@ function writeBytes(file: { writeSync(bytes: Uint8Array): number }, text: string
 /** Logs a failure, with the id of the request that met it. */
 export type LogFailure = (error: unknown, requestId?: string) => void;
 
-/** Returns a logger of failures to standard error in a log format, so that every line of it is JSON if the log is. */
-export function failureLog(format: LogFormat): LogFailure {
-  return format === "json" ? logFailureAsJson : logFailure;
-}
-
-function logFailureAsJson(error: unknown, requestId?: string): void {
-  const entry = { time: nowText(), level: "error", id: requestId ?? null, error: describe(error) };
-  printError(`${printableJson(entry)}\n`);
-}
-
 /** Logs a message that is not a failure: one sentence. */
 export type LogNotice = (text: string) => void;
 
-/** Returns a logger of notices to standard error in a log format. */
-export function noticeLog(format: LogFormat): LogNotice {
-  return format === "json"
-    ? (text) => printError(`${printableJson({ time: nowText(), level: "info", message: text })}\n`)
-    : (text) => printError(`${nowText()} info: ${text}\n`);
+/** Returns the loggers of a server to standard error. Every line is JSON if the request log is. */
+export function serverLog(format: LogFormat): { onError: LogFailure; onNotice: LogNotice } {
+  if (format === "text") {
+    return {
+      onError: logFailure,
+      onNotice: (text) => printError(`${nowText()} info: ${text}\n`),
+    };
+  }
+  const write = (entry: Record<string, unknown>) =>
+    printError(`${printableJson({ time: nowText(), ...entry })}\n`);
+  return {
+    onError: (error, requestId) =>
+      write({ level: "error", id: requestId ?? null, error: describe(error) }),
+    onNotice: (message) => write({ level: "info", message }),
+  };
 }
 
 function nowText(): string {

@@ -55,7 +55,6 @@ export class ProgressBar implements Disposable {
     private readonly clock: ProgressClock,
   ) {}
 
-  /** Whether there is a screen. */
   get isDrawn(): boolean {
     return this.screen !== undefined;
   }
@@ -277,7 +276,6 @@ interface Sample {
   done: number;
 }
 
-/** Measures a rate over the last seconds. */
 class RateMeter {
   #samples: Sample[] = [];
   #latest: Sample | undefined;

@@ -63,7 +63,6 @@ export function readSecret(question: string): string {
   }
 }
 
-/** Reads a line from a terminal in raw mode. */
 function readHidden(): string {
   const typed: number[] = [];
   const buffer = new Uint8Array(1024);

@@ -1,6 +1,5 @@
 import type { Environment } from "./output.ts";
 
-/** Formats text for a terminal. */
 export interface Style {
   bold(text: string): string;
   /** For what matters less. */

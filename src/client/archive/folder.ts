@@ -164,7 +164,6 @@ interface FolderOptions {
 /** Everything in an export is imported. */
 const ALL = { filter: new NameFilter({}) };
 
-/** An export in a folder. */
 export class FolderSource implements ImportSource {
   private constructor(
     private readonly folder: string,

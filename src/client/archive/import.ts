@@ -21,7 +21,6 @@ export interface ImportOptions {
   states: UploadStates;
 }
 
-/** A file of an export. */
 export interface ImportFile {
   /** Relative to the folder of the index, with slashes. */
   path: string;
@@ -30,7 +29,6 @@ export interface ImportFile {
   source: Source;
 }
 
-/** A folder of an export. */
 export interface ImportFolder {
   /** As that of a file, with a slash at its end. */
   path: string;

@@ -27,7 +27,6 @@ export interface IndexEntry {
   problem?: string;
 }
 
-/** Returns the index entry of a file. */
 export function indexEntry(drive: string, file: FileInfo, path: string): IndexEntry {
   const { name, size, type, etag, modified, mtime } = file;
   return {

@@ -14,7 +14,6 @@ export interface Relocation {
   overwrite: boolean;
 }
 
-/** The old and the new name of a file. */
 export interface NamePair {
   from: string;
   to: string;

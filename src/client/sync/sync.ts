@@ -57,7 +57,6 @@ export interface SyncOptions {
   onChange?: (change: Change) => void;
 }
 
-/** A change of the target. */
 export interface Change {
   kind: "sent" | "deleted" | "created";
   /** With the prefix of its place; that of a folder ends with a slash. */

@@ -2,7 +2,6 @@ import { compareNames } from "../../rules/names.ts";
 import type { FileInfo } from "../drives.ts";
 import { ClientError } from "../errors.ts";
 
-/** A file of a tree. */
 export interface FileEntry {
   kind: "file";
   /** Below the root of the tree, with slashes. */

@@ -54,7 +54,6 @@ export async function watch(
   }
 }
 
-/** Notices changes in a folder. */
 class ChangeWatch implements Disposable {
   readonly #watcher: Deno.FsWatcher | undefined;
   #lastChange = Infinity;

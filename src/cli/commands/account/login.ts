@@ -41,7 +41,6 @@ export async function login(args: Arguments, env: Environment): Promise<void> {
   ]);
 }
 
-/** `kvdrive whoami`. */
 export async function showIdentity(args: Arguments, env: Environment): Promise<void> {
   const choice = await chooseServer(args, env);
   using connection = await connectTo(choice, args, env);

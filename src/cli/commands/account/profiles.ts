@@ -34,7 +34,6 @@ export async function listProfiles(args: Arguments, env: Environment): Promise<v
   );
 }
 
-/** `kvdrive profile use NAME`. */
 export async function chooseProfile(args: Arguments, env: Environment): Promise<void> {
   const name = args.get("NAME") ?? "";
   requireProfileName(name);

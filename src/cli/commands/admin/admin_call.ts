@@ -8,7 +8,6 @@ import { chooseServer, connectTo } from "../connect.ts";
 import { connectToStore } from "../local_server.ts";
 import { StoreCall } from "../store_call.ts";
 
-/** The call of a command of the administration. */
 export class AdminCall extends StoreCall {
   /**
    * Runs `work` on the server that the options, the environment or the profile name, otherwise on the store of this machine.

@@ -17,12 +17,10 @@ import { sendFiles } from "./put.ts";
 import { RemoteSource } from "./remote_source.ts";
 import { TransferCall } from "./transfer_call.ts";
 
-/** `kvdrive cp`. */
 export async function copyFiles(call: ClientCall): Promise<void> {
   await transfer(call, "copy");
 }
 
-/** `kvdrive mv`. */
 export async function moveFiles(call: ClientCall): Promise<void> {
   await transfer(call, "move");
 }

@@ -20,7 +20,6 @@ import { hasStore, noStore, withStore } from "../local_store.ts";
 import { projectIdProblem } from "../command_call.ts";
 import { problemOf } from "./transfer_call.ts";
 
-/** `kvdrive export`. */
 export async function runExport(call: ClientCall): Promise<void> {
   const path = call.operand(0);
   const isZip = await isNewArchive(path);
@@ -38,7 +37,6 @@ export async function runExport(call: ClientCall): Promise<void> {
   });
 }
 
-/** `kvdrive import`. */
 export async function runImport(call: ClientCall): Promise<void> {
   const path = call.operand(0);
   await runTransfer(call, async ({ drives, view }, report) => {

@@ -17,7 +17,6 @@ import type { Existing } from "./put.ts";
 import { RemoteSource } from "./remote_source.ts";
 import { TransferCall } from "./transfer_call.ts";
 
-/** Files to fetch. */
 export interface FetchJob {
   sources: readonly Selection[];
   /** A file or a folder of this machine; this folder unless given. */
@@ -30,7 +29,6 @@ export interface FetchJob {
 /** What was done with a file. */
 type Outcome = "new" | "same" | "skipped";
 
-/** `kvdrive get`. */
 export async function getFiles(call: ClientCall): Promise<void> {
   await fetchFiles(call, {
     sources: [parseSelection(call.operand(0), call.get("drive"))],
@@ -40,7 +38,6 @@ export async function getFiles(call: ClientCall): Promise<void> {
   });
 }
 
-/** Fetches files and folders of drives. */
 export async function fetchFiles(call: ClientCall, job: FetchJob): Promise<void> {
   const { sources: selections, path } = job;
   if (path === PIPE && (selections.length > 1 || !selections.every(isFileName) || job.isMove)) {
@@ -71,7 +68,6 @@ async function targetOf(name: string, path: string | undefined): Promise<string>
   return isDirectory ? join(path, own) : path;
 }
 
-/** One run of the command. */
 class GetRun {
   constructor(
     private readonly transfer: TransferCall,

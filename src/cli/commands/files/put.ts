@@ -24,7 +24,6 @@ import { TransferCall } from "./transfer_call.ts";
 /** What happens to a file that has the name of one that is transferred. */
 export type Existing = "replace" | "fail" | "skip";
 
-/** Files to send. */
 export interface SendJob {
   sources: readonly string[];
   target: DrivePath;
@@ -33,7 +32,6 @@ export interface SendJob {
   isMove: boolean;
 }
 
-/** `kvdrive put`. */
 export async function putFiles(call: ClientCall): Promise<void> {
   await sendFiles(call, {
     sources: call.operands.slice(0, -1),
@@ -80,7 +78,6 @@ function checkJob({ sources, target, isMove }: SendJob, hasPipe: boolean): void 
   );
 }
 
-/** One run of the command. */
 class SendRun {
   readonly #slots: Semaphore;
   /** Folders whose files were moved away. */
@@ -190,7 +187,6 @@ class SendRun {
   }
 }
 
-/** Returns the bytes of all files. */
 async function sizeOf(candidates: AsyncIterable<Candidate>): Promise<number> {
   let bytes = 0;
   for await (const { kind, path, problem } of candidates) {

@@ -14,7 +14,6 @@ export type Selected =
 /** A pattern or a folder that selects nothing. */
 class NothingSelected extends ClientError {}
 
-/** What an operand selects. */
 type Choice =
   | { single: FileInfo }
   | { glob: Glob }

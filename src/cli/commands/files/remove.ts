@@ -14,7 +14,6 @@ interface Doomed {
   folders: Set<string>;
 }
 
-/** `kvdrive rm`. */
 export async function removeFiles(call: ClientCall): Promise<void> {
   const selections = call.operands.map((word) => parseSelection(word, call.get("drive")));
   const isRecursive = call.has("recursive");
@@ -76,7 +75,6 @@ class RemoveRun {
     for (const sentence of this.#missing) this.transfer.view.printNotice(sentence);
   }
 
-  /** Asks whether all of it is to be deleted. */
   confirm(): void {
     const sizes = [...this.#doomed.values()].flatMap(({ files }) => [...files.values()]);
     const folders = [...this.#doomed.values()].reduce((sum, one) => sum + one.folders.size, 0);

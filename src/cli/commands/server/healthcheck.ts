@@ -80,7 +80,6 @@ async function readCertificate(path: string): Promise<string> {
   }
 }
 
-/** The address of a server. */
 interface ServerAddress {
   /** Without brackets. */
   hostname: string;

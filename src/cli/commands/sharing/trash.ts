@@ -54,7 +54,6 @@ export async function restoreTrash(call: ServerCall): Promise<void> {
   }
 }
 
-/** One run of `trash restore`. */
 class RestoreRun {
   readonly restored: { drive_name: string; id: string; name?: string }[] = [];
   readonly failed: { target: string; error: string }[] = [];
