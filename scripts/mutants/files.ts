@@ -130,8 +130,8 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     },
     { find: "byteLength(prefix) > MAX_FILE_NAME", replace: "byteLength(prefix) >= MAX_FILE_NAME" },
     {
-      find: "found.length < limit ? undefined",
-      replace: "found.length <= limit ? undefined",
+      find: "count < limit ? undefined",
+      replace: "count <= limit ? undefined",
       tests: ["tests/api/files/list_directories_test.ts"],
     },
     {

@@ -40,7 +40,6 @@ export interface Listed {
   record?: ListedFile;
 }
 
-/** A page of a listing. */
 export interface ListPage {
   entries: Listed[];
   /** Whether there is another entry, or another name to look at. */
@@ -272,25 +271,27 @@ class Cursor<S, T> {
     for (let most = wanted; this.isEmpty; most = MAX_LIST_BATCH) {
       const limit = Math.min(this.batch, most);
       const range = this.source.rangeFrom(this.from ?? "");
-      const found = range === undefined ? [] : await this.#read(range, limit);
-      const last = found.at(-1);
-      this.from = last === undefined || found.length < limit ? undefined : nameAfter(last.name);
+      const last = range === undefined ? undefined : await this.#read(range, limit);
+      this.from = last === undefined ? undefined : nameAfter(last);
       this.batch = Math.min(this.batch * 4, MAX_LIST_BATCH);
-      this.#found = found.flatMap(({ name, value }) =>
-        value === undefined ? [] : [{ name, value }]
-      );
-      this.#index = 0;
     }
   }
 
-  async #read(range: KeyRange, limit: number): Promise<Found<T | undefined>[]> {
+  /** Reads a batch. Returns its last name, unless there are no more. */
+  async #read(range: KeyRange, limit: number): Promise<string | undefined> {
     // Equal batches: 1001 entries in batches of 1000 would read 2000.
     const batchSize = Math.ceil(limit / Math.ceil(limit / MAX_LIST_BATCH));
-    const entries = this.source.reader.list<S>(range, { limit, batchSize });
-    return await Array.fromAsync(
-      entries,
-      ({ key, value }) => ({ name: String(key.at(-1)), value: this.source.toListed(value) }),
-    );
+    this.#found = [];
+    this.#index = 0;
+    let count = 0;
+    let name = "";
+    for await (const entry of this.source.reader.list<S>(range, { limit, batchSize })) {
+      count++;
+      name = String(entry.key.at(-1));
+      const value = this.source.toListed(entry.value);
+      if (value !== undefined) this.#found.push({ name, value });
+    }
+    return count < limit ? undefined : name;
   }
 }
 
