@@ -103,7 +103,6 @@ export interface Actor {
 /** A command on the data folder, or the settings that a server was started with. */
 export const COMMAND_LINE: Actor = { by: "command line", address: "" };
 
-/** An event to record. */
 export interface NewEvent {
   event: EventName;
   /** Absent if it is about the server. */
@@ -117,7 +116,6 @@ export interface ListedEvent extends ServerEventRecord {
   id: string;
 }
 
-/** A page of a log. */
 export interface EventPage {
   events: ListedEvent[];
   /** Whether there are older events. */

@@ -66,7 +66,6 @@ export function basicInfo(
   };
 }
 
-/** What a new key is to be. */
 export interface NewKey {
   name?: string | undefined;
   /** Milliseconds since 1970; now unless given. */

@@ -24,7 +24,6 @@ export const MAX_DELETING_DRIVES = 100;
 
 export type ProjectInfo = { project: string } & Omit<ProjectRecord, "removing">;
 
-/** A project with what it uses. */
 export type UsedProject = ProjectInfo & ProjectUsage;
 
 /** Settings of a project that can be changed. `null` removes a setting. */
@@ -39,7 +38,6 @@ export interface ProjectChanges {
 /** The outcome of deleting a drive that must be empty. */
 export type EmptyDriveDeletion = "deleted" | "absent" | "not empty";
 
-/** The projects. */
 export class ProjectStore {
   /** @param wake Wakes the sweeper, which finishes deletions and empties the trash. */
   constructor(

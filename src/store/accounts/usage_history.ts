@@ -39,7 +39,6 @@ export interface Stock {
   bytes: number;
 }
 
-/** The figures of a day. */
 export interface UsageDay extends Stock, Traffic {
   /** Days since 1970. */
   day: number;
@@ -59,7 +58,6 @@ export interface UsageQuery {
 
 const NOTHING: Stock = { files: 0, bytes: 0 };
 
-/** The daily figures of all projects. */
 export class UsageHistory {
   readonly traffic: TrafficCounter;
   /** The last day that this process knows to be recorded. */

@@ -12,14 +12,12 @@ export const DISPLACED_AFTER = MINUTE;
 /** A version may take this share of the cache, so that a few versions fit. */
 const VERSION_SHARE = 1 / 2;
 
-/** The chunks of one version in the cache. */
 export interface CachedChunks {
   get(index: number): Piece | undefined;
   /** Keeps a chunk, which has been compared with its checksum. It must not be changed or released afterwards. */
   keep(index: number, chunk: Piece): void;
 }
 
-/** What is kept of one version. */
 interface KeptVersion extends CachedChunks {
   /** By index. */
   readonly chunks: Map<number, Piece>;

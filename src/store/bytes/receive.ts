@@ -44,7 +44,6 @@ export type Accept<T> = (received: Received) => Accepted<T> | Promise<Accepted<T
 /** Most callers keep nothing else. */
 type Accepted<T> = T | void;
 
-/** A write of one body. */
 export interface BodyWrite<T> {
   /** The project when the write began. */
   begun: CachedProject;

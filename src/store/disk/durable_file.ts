@@ -70,7 +70,6 @@ export function removeDatabase(path: string): void {
   [path, ...companionsOf(path)].forEach(removeIfExists);
 }
 
-/** Removes a file, if it exists. */
 export function removeIfExists(path: string): void {
   try {
     Deno.removeSync(path);

@@ -107,7 +107,6 @@ const TAKEN: Record<Unique, (id: string) => string> = {
   "key name": (id) => `The application has a key ${id} already: choose another name or delete it`,
 };
 
-/** The name is taken. */
 export class AlreadyExists extends StoreError {
   constructor(readonly what: Unique, readonly id: string) {
     super(TAKEN[what](JSON.stringify(id)));
@@ -142,7 +141,6 @@ export class UploadRefused extends StoreError {
   }
 }
 
-/** The project has its maximum of open uploads. */
 export class TooManyOpenUploads extends StoreError {
   constructor(readonly max: number) {
     super(
@@ -152,7 +150,6 @@ export class TooManyOpenUploads extends StoreError {
   }
 }
 
-/** The project has its maximum of links. */
 export class TooManyLinks extends StoreError {
   constructor(readonly max: number) {
     super(
@@ -193,10 +190,8 @@ export class S3KeysUnavailable extends StoreError {}
 
 // The operator is told.
 
-/** The data folder or the store in it cannot be used. */
 export class CannotOpenStore extends StoreError {}
 
-/** A backup cannot be made. */
 export class CannotBackUp extends StoreError {}
 
 /** Damaged files that a message lists. */
@@ -218,5 +213,4 @@ export class DamagedBackup extends CannotBackUp {
   }
 }
 
-/** A backup cannot be restored. */
 export class CannotRestore extends StoreError {}

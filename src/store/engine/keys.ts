@@ -21,7 +21,6 @@ export interface KeyRange {
 type InDrive = [project: string, drive: string, id: string];
 type InApp = [project: string, app: string, id: string];
 
-/** A counter of a drive. */
 export type UsageCounter = "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes";
 
 export const keys = {
@@ -49,13 +48,11 @@ export const keys = {
   /** How many files share the bytes of a version. The entry exists from the first copy on. */
   references: (version: string): Deno.KvKey => ["references", version],
 
-  /** An upload session. */
   upload: (...of: InDrive): Deno.KvKey => ["upload", ...of],
 
   /** A completed session, kept until the session would have expired: completing it again returns the same answer. */
   completedUpload: (...of: InDrive): Deno.KvKey => ["completed_upload", ...of],
 
-  /** A part of an upload. */
   part: (...of: [...InDrive, part: number]): Deno.KvKey => ["part", ...of],
 
   /**
@@ -63,7 +60,6 @@ export const keys = {
    */
   partsRevision: (...of: InDrive): Deno.KvKey => ["parts_revision", ...of],
 
-  /** An item of the trash. */
   trash: (...of: InDrive): Deno.KvKey => ["trash", ...of],
 
   /** A counter of a drive, which exists once it has one. `open_bytes` counts the parts of open uploads. */
@@ -85,7 +81,6 @@ export const keys = {
   /** Damage found in the bytes of a file. */
   damage: ({ project, drive, name }: Place): Deno.KvKey => ["damage", project, drive, name],
 
-  /** Progress of the scrub. */
   scrub: (): Deno.KvKey => ["scrub"],
 
   /** Journal of bytes that are being written under a version. */
@@ -102,7 +97,6 @@ export const keys = {
   /** A file that expires at `due` (milliseconds since 1970): an index of the records with a deadline. */
   expiry: (due: number, version: string): Deno.KvKey => ["expiry", due, version],
 
-  /** The record of a project. */
   project: (id: string): Deno.KvKey => ["project", id],
 
   /** A project key; `hash` is its SHA-256, in hexadecimal. */
@@ -122,7 +116,6 @@ export const keys = {
   s3KeyOf: (project: string, id: string): Deno.KvKey => ["s3_key_of", project, id],
   s3KeyUse: (id: string): Deno.KvKey => ["s3_key_use", id],
 
-  /** The record of an application. */
   app: (project: string, app: string): Deno.KvKey => ["app", project, app],
 
   /** The application that a host name belongs to; unique in the store. */
@@ -148,7 +141,6 @@ export const keys = {
     id: string,
   ): Deno.KvKey => ["grant_of", owner, kind, id],
 
-  /** The record of a link. */
   link: (id: string): Deno.KvKey => ["link", id],
 
   /** Lists the links of a drive in the order of their creation. */

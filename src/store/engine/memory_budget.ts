@@ -52,7 +52,6 @@ export class MemoryBudget {
   readonly downloads: MemoryPart;
   /** JSON bodies of requests, and large JSON answers. */
   readonly json: MemoryPart;
-  /** Small files. */
   readonly smallFiles: CacheMemory;
   /** Chunks of large files. */
   readonly chunks: CacheMemory;

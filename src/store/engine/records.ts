@@ -43,7 +43,6 @@ export interface FileRecord {
   version: string;
   /** Bytes. */
   size: number;
-  /** Content type. */
   type: string;
   /** First write of the name, in milliseconds since 1970. */
   created: number;
@@ -77,7 +76,6 @@ export function bytesVersion({ bytes, version }: Pick<FileRecord, "bytes" | "ver
   return bytes ?? version;
 }
 
-/** The marker of a folder. */
 export interface FolderRecord {
   /** Milliseconds since 1970. */
   created: number;

@@ -24,7 +24,6 @@ export interface StoreMeter {
   swept(kind: SweptKind): void;
   /** The sweeper has taken the bytes of a writer whose lease expired. */
   tookOver(): void;
-  /** A sweep has ended. */
   sweepEnded(succeeded: boolean, milliseconds: number): void;
   /** A download met bytes that are missing or wrong. */
   damageRead(): void;

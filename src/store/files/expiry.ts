@@ -48,7 +48,6 @@ export function dropExpiry(operation: Operation, { version, expires }: Expiring)
 export interface FileChanges {
   /** How long the file exists from now on, in milliseconds; `null` for ever. */
   lifetime?: number | null | undefined;
-  /** The content type. */
   type?: string | undefined;
   /** The description of the file. It makes a new version in any case. */
   replace?: FileDescription | undefined;

@@ -95,7 +95,6 @@ export function newRecord(
   };
 }
 
-/** The description of a file. */
 export interface FileDescription {
   type: string;
   object?: ObjectMetadata | undefined;

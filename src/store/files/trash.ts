@@ -28,7 +28,6 @@ const MAX_LOOKED_AT = 10_000;
 /** Items with a prefix are read at least this many at a time, as most of those read may lack it. */
 const PREFIX_BATCH = 100;
 
-/** An item of the trash with its id. */
 export interface TrashItem extends TrashRecord {
   id: string;
 }

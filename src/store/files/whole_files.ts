@@ -14,7 +14,6 @@ const MAX_CHUNKS = MAX_GET_MANY - 1;
 /** The bytes of the largest file that is read whole. */
 export const MAX_WHOLE_FILE = MAX_CHUNKS * CHUNK_SIZE;
 
-/** All bytes of a file. */
 export interface WholeFile {
   pieces: readonly Bytes[];
   /** CRC-32 of all bytes. */

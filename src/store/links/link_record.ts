@@ -46,7 +46,6 @@ export function addLinkDeadline(
   operation.set(keys.garbage(expires, id), garbage);
 }
 
-/** Adds the deletion of a link. */
 export function deleteLink(operation: Operation, entries: LinkEntries): void {
   for (const key of linkEntryKeys(entries)) operation.delete(key);
 }

@@ -22,7 +22,6 @@ export const MAX_LINKS = 10_000;
 /** How long a browser that has sent a link's password need not send it again, in milliseconds. */
 export const UNLOCKED_TIME = 12 * 60 * 60 * 1000;
 
-/** What a new link is to be. */
 export interface NewLink {
   target: LinkTarget;
   /** When it is created and when it expires, in milliseconds since 1970; it does not expire unless given. */
@@ -65,7 +64,6 @@ interface ReadLink {
   isUsedUp: boolean;
 }
 
-/** The links of all drives. */
 export class LinkStore {
   readonly passwords = new Passwords();
   readonly #signing: SigningKeys;

@@ -30,7 +30,6 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** Called after every batch with the number of its bytes. What it throws ends the check. */
 export type Rest = (bytes: number) => Promise<void>;
 
-/** The outcome of a check. */
 export type CheckOutcome =
   /** The file was replaced or deleted during the check. */
   | { kind: "gone" }

@@ -58,7 +58,6 @@ export interface ScrubOptions {
   onNotice: (text: string) => void;
 }
 
-/** The progress of the scrub. */
 export interface ScrubState {
   /** The pass that runs or ran last; `undefined` before the first one. */
   pass: ScrubRecord | undefined;

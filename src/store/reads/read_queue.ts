@@ -1,4 +1,3 @@
-/** Options of `list`. */
 export interface ListOptions extends Deno.KvListOptions {
   /** Whether entries whose values cannot be read are listed as well: their value is `null`. */
   unreadable?: boolean;

@@ -10,7 +10,6 @@ import { keys, prefixes } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import type { GrantIndexRecord, GrantKind, GrantRecord } from "../engine/records.ts";
 
-/** A grant. */
 export interface Grant<T extends GrantRecord = GrantRecord> {
   kind: GrantKind;
   /** SHA-256 of its token. */
@@ -55,7 +54,6 @@ export function grantJournalKeys(hash: string, expires: number): Deno.KvKey[] {
   return Object.values(journalIds(hash)).map((id) => keys.garbage(expires, id));
 }
 
-/** Adds the deletion of a grant. */
 export function deleteGrant(operation: Operation, { kind, hash, record }: Grant): void {
   const { id, owner, expires } = record;
   deleteEntries(operation, { kind, hash, owner: owner.hash, id, expires });

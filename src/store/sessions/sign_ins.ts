@@ -62,7 +62,6 @@ export interface BrowserSession {
   key?: FoundProjectKey;
 }
 
-/** A session in a list. */
 export type ListedSession = Omit<BrowserSessionRecord, "owner">;
 
 /** What starts a session: a credential, or the SHA-256 of a sign-in code. */

@@ -28,13 +28,11 @@ const MAX_SELECTION = 45_000;
 /** The same before they are compressed. 1000 names of 1024 bytes, each character of them escaped, are less. */
 const MAX_UNPACKED = 8 * MIB;
 
-/** What a ticket is for. */
 export interface TicketSelection {
   names: readonly string[];
   prefixes: readonly string[];
 }
 
-/** What a new ticket is to be. */
 export interface NewTicket extends TicketSelection {
   owner: Credential;
   project: string;
@@ -43,7 +41,6 @@ export interface NewTicket extends TicketSelection {
   session?: string | undefined;
 }
 
-/** A ticket that is valid. */
 export interface Ticket extends TicketSelection {
   project: string;
   drive: string;

@@ -43,7 +43,6 @@ import {
   type StoredSession,
 } from "./session.ts";
 
-/** An open upload in a list. */
 export interface ListedUpload {
   id: string;
   /** Without what the file's senders keep with it, which can have kilobytes. */
@@ -53,7 +52,6 @@ export interface ListedUpload {
 /** What the call that starts an upload says about its file. */
 export type FileAttributes = Pick<UploadSession, "mtime" | "lifetime" | "object" | "checksum">;
 
-/** A completed upload. */
 export interface CompletedUpload {
   /** The deadline that its file got, in milliseconds since 1970. */
   expires?: number;

@@ -32,7 +32,6 @@ interface Counted {
   drive?: string;
 }
 
-/** A counter with a wrong value. */
 interface WrongCounter {
   counter: ProjectCounter;
   /** `undefined` if the entry is no counter. */

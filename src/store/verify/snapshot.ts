@@ -15,7 +15,6 @@ import {
   versionstampOf,
 } from "../reads/kv_encoding.ts";
 
-/** An entry of the store. */
 export interface SnapshotEntry<T = unknown> {
   key: (string | number)[];
   value: T;

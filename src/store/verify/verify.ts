@@ -90,7 +90,6 @@ export interface VerifyReport {
   s3Keys: S3KeyEntry[];
 }
 
-/** An S3 key of a store. */
 export interface S3KeyEntry {
   accessKeyId: string;
   record: S3KeyRecord;
