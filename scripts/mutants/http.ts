@@ -145,7 +145,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/http/upload_slots.ts", ["src/http/upload_slots_test.ts"], [
     { find: "< SHARE * this.#free", replace: "<= SHARE * this.#free" },
-    { find: "queue.length >= this.#maxWaiting", replace: "queue.length > this.#maxWaiting" },
+    { find: "queue.length >= maxWaiting", replace: "queue.length > maxWaiting" },
   ]),
   ...mutantsOf("src/http/request_target.ts", ["src/http/request_target_test.ts"], [
     { find: "host !== null && !isHost(host)", replace: "host === null" },

@@ -46,7 +46,6 @@ export interface ProgramStatus {
 export interface Deps extends ServerParts {
   /** Knows the secret of the administrator. */
   administrator: AdminToken;
-  version: string;
   dashboard: StaticFiles;
   /** Size and free space of the store's disk. */
   volume: VolumeQuery;

@@ -14,7 +14,6 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
   return {
     ...testParts(store),
     administrator: store.adminToken,
-    version: "0.0.0",
     dashboard: StaticFiles.of(new Map()),
     volume: () => Promise.resolve(undefined),
     program: {

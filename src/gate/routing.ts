@@ -1,4 +1,5 @@
 import { errors } from "../http/http_error.ts";
+import { decodeSegment } from "../http/request_target.ts";
 import { hostnameOf, type HostRules } from "../rules/hosts.ts";
 import { appNameProblem, isProjectId } from "../rules/names.ts";
 import type { AppInfo, AppStore } from "../store/accounts/apps.ts";
@@ -82,8 +83,8 @@ function splitTarget(target: string): TargetParts {
   const third = target.indexOf("/", second + 1);
   const hasRest = third !== -1 && third < end;
   return {
-    project: decode(target.slice(1, second)),
-    app: decode(target.slice(second + 1, hasRest ? third : end)),
+    project: decodeSegment(target.slice(1, second)),
+    app: decodeSegment(target.slice(second + 1, hasRest ? third : end)),
     rest: hasRest ? target.slice(third) : undefined,
   };
 }
@@ -93,13 +94,4 @@ function requireNoDotSegments(rest: string): void {
   const question = rest.indexOf("?");
   const path = question === -1 ? rest : rest.slice(0, question);
   if (path.includes("\\") || DOT_SEGMENT.test(path)) throw errors.dotSegments();
-}
-
-function decode(segment: string): string {
-  if (!segment.includes("%")) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw errors.badEncoding("path");
-  }
 }

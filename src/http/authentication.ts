@@ -76,7 +76,7 @@ export async function reauthenticate(
   }
   if (!isEnded && await keys.isStillValid(hash, caller.project, age)) return;
   if (isEnded) throw errors.sessionEnded();
-  throw expires <= Date.now() ? errors.expiredKey() : errors.revokedKey();
+  throw errors.endedKey(expires <= Date.now() ? "expired" : "was revoked");
 }
 
 /**

@@ -45,6 +45,8 @@ const notFound = (message: string) => new HttpError(404, message);
 const timeout = (message: string) => new HttpError(408, message, { Connection: "close" });
 const conflict = (message: string) => new HttpError(409, message);
 const tooLarge = (message: string) => new HttpError(413, message);
+const tooManyRequests = (message: string, wait: number) =>
+  new HttpError(429, message, { "Retry-After": String(wait) });
 const badGateway = (message: string) => new HttpError(502, message);
 const unavailable = (message: string, cause?: unknown) =>
   new HttpError(503, message, retryLater, cause);
@@ -134,15 +136,10 @@ export const errors = {
   // 401 Unauthorized
   missingKey: () => unauthorized(KEY, "The X-Api-Key header is missing: send the project key"),
   unknownKey: () => unauthorized(KEY, "The key in X-Api-Key is not known: send the project key"),
-  revokedKey: () =>
+  endedKey: (how: "was revoked" | "expired") =>
     unauthorized(
       KEY,
-      "The key in X-Api-Key was revoked while the body was received: nothing was stored, send another key",
-    ),
-  expiredKey: () =>
-    unauthorized(
-      KEY,
-      "The key in X-Api-Key expired while the body was received: nothing was stored, send another key",
+      `The key in X-Api-Key ${how} while the body was received: nothing was stored, send another key`,
     ),
   missingCredentials: () =>
     unauthorized(
@@ -287,16 +284,14 @@ export const errors = {
       { "Content-Range": `bytes */${size}` },
     ),
   tooManyWrongPasswords: (wait: number) =>
-    new HttpError(
-      429,
+    tooManyRequests(
       `Too many wrong passwords of this link came from this network: wait ${wait} seconds`,
-      { "Retry-After": String(wait) },
+      wait,
     ),
   tooManyWrongKeys: (wait: number) =>
-    new HttpError(
-      429,
+    tooManyRequests(
       `Too many wrong keys came from this network: send the right one, or wait ${wait} seconds`,
-      { "Retry-After": String(wait) },
+      wait,
     ),
 
   // The status depends on what is malformed.

@@ -15,10 +15,6 @@ export interface SlotLimits {
   maxWaiting?: number;
 }
 
-interface Waiting {
-  start: () => void;
-}
-
 /**
  * Limits the uploads that run at once, because each holds memory while its bytes arrive. Further uploads wait.
  *
@@ -27,17 +23,13 @@ interface Waiting {
  * turn, and within a project in the order of arrival. A plain semaphore would give all slots to one project.
  */
 export class UploadSlots {
-  readonly #maxWait: number;
-  readonly #maxWaiting: number;
   #free: number;
   /** The waiting uploads by project. The first project is next. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, (() => void)[]>();
   readonly #running = new Map<string, number>();
 
-  constructor({ max, maxWait, maxWaiting = MAX_WAITING }: SlotLimits) {
-    this.#free = max;
-    this.#maxWait = maxWait;
-    this.#maxWaiting = maxWaiting;
+  constructor(private readonly limits: SlotLimits) {
+    this.#free = limits.max;
   }
 
   /**
@@ -75,18 +67,18 @@ export class UploadSlots {
   async #wait(project: string): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const queue = this.#waiting.get(project) ?? [];
-    if (queue.length >= this.#maxWaiting) throw errors.tooManyUploads();
+    const { maxWait, maxWaiting = MAX_WAITING } = this.limits;
+    if (queue.length >= maxWaiting) throw errors.tooManyUploads();
     // Queued before `setTimeout`, during which the runtime may run other work.
-    const waiting: Waiting = { start: resolve };
-    queue.push(waiting);
+    queue.push(resolve);
     this.#waiting.set(project, queue);
     const timer = setTimeout(() => {
-      const at = queue.indexOf(waiting);
+      const at = queue.indexOf(resolve);
       if (at === -1) return;
       queue.splice(at, 1);
       if (queue.length === 0) this.#waiting.delete(project);
       reject(errors.tooManyUploads());
-    }, this.#maxWait);
+    }, maxWait);
     try {
       await promise;
     } finally {
@@ -102,7 +94,7 @@ export class UploadSlots {
       const next = queue.shift();
       if (queue.length > 0) this.#waiting.set(project, queue);
       this.#take(project);
-      next?.start();
+      next?.();
       return;
     }
   }

@@ -26,7 +26,6 @@ export interface Preconditions {
   ifNoneMatch: string | null;
   ifModifiedSince: string | null;
   ifUnmodifiedSince: string | null;
-  ifRange: string | null;
 }
 
 /**
@@ -34,13 +33,16 @@ export interface Preconditions {
  *
  * @param current The file that the write would replace; `undefined` if there is none.
  */
-export function allowsWrite(asked: Preconditions, current: Validators | undefined): boolean {
-  if (asked.ifMatch !== null) {
-    if (!matches(asked.ifMatch, current, "strong")) return false;
-  } else if (current !== undefined && isModifiedSince(current, asked.ifUnmodifiedSince) === true) {
+export function allowsWrite(
+  { ifMatch = null, ifNoneMatch = null, ifUnmodifiedSince = null }: Partial<Preconditions>,
+  current: Validators | undefined,
+): boolean {
+  if (ifMatch !== null) {
+    if (!matches(ifMatch, current, "strong")) return false;
+  } else if (current !== undefined && isModifiedSince(current, ifUnmodifiedSince) === true) {
     return false;
   }
-  return asked.ifNoneMatch === null || !matches(asked.ifNoneMatch, current, "weak");
+  return ifNoneMatch === null || !matches(ifNoneMatch, current, "weak");
 }
 
 /** Returns the status that the conditional headers of a read lead to, in the order of RFC 9110, 13.2.2. */

@@ -26,7 +26,6 @@ function asking(headers: Partial<Preconditions>): Preconditions {
     ifNoneMatch: null,
     ifModifiedSince: null,
     ifUnmodifiedSince: null,
-    ifRange: null,
     ...headers,
   };
 }

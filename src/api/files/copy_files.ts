@@ -6,7 +6,7 @@ import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import type { OperationDescription } from "../../openapi/operation.ts";
 import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { driveNameProblem, fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
-import { allowsWrite, type Preconditions } from "../../rules/preconditions.ts";
+import { allowsWrite } from "../../rules/preconditions.ts";
 import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { placeId } from "../../store/engine/records.ts";
@@ -22,14 +22,6 @@ const MAX_JSON_BODY = MAX_ITEMS * (2 * MAX_FILE_NAME * 6 + 32) + 4096;
 
 const MANY = ["items", "to_drive", "overwrite"];
 const ALL = ["from", "to", ...MANY];
-
-const noConditions: Preconditions = {
-  ifMatch: null,
-  ifNoneMatch: null,
-  ifModifiedSince: null,
-  ifUnmodifiedSince: null,
-  ifRange: null,
-};
 
 /** Of an item whose name or drive is not valid, nothing is changed and the whole call is refused. */
 const failures: OperationDescription["failures"] = {
@@ -203,8 +195,7 @@ async function readRequest(
   }
   const drive = fields.optionalText("to_drive", driveNameProblem) ?? call.drive;
   const overwrite = fields.flagOr("overwrite", false);
-  const condition: CopyRequest["condition"] = (current) =>
-    allowsWrite({ ...noConditions, ifMatch }, current);
+  const condition: CopyRequest["condition"] = (current) => allowsWrite({ ifMatch }, current);
   const { project, rights } = call;
   rights.requireDrive(drive);
   const nameOf = (item: Fields, field: "from" | "to"): string => {

@@ -42,7 +42,7 @@ type SessionJson = Record<string, unknown>;
 export async function sessionJson(
   { token, session: { record, key } }: SignedIn,
   origin: string,
-  { version, store, s3 }: Pick<Deps, "version" | "store" | "s3">,
+  { program, store, s3 }: Pick<Deps, "program" | "store" | "s3">,
 ): Promise<SessionJson> {
   const project = key === undefined ? undefined : await store.projects.get(key.project);
   return {
@@ -55,7 +55,7 @@ export async function sessionJson(
     csrf: csrfOf(token),
     created: isoSeconds(record.created),
     expires: isoSeconds(record.expires),
-    version,
+    version: program.version,
     s3: s3(origin) ?? null,
   };
 }
@@ -66,7 +66,7 @@ export async function sessionJson(
  */
 export async function currentSession(
   routed: Pick<RoutedRequest, "request" | "origin">,
-  deps: Pick<Deps, "store" | "share" | "version" | "s3">,
+  deps: Pick<Deps, "store" | "share" | "program" | "s3">,
 ): Promise<SessionJson | null> {
   const [found, ...others] = await sessionsOfCookies(routed, deps);
   // One of several may be of a stranger, who wants this browser to work in a project of theirs.

@@ -45,7 +45,6 @@ export function appDeps(
   return {
     ...own,
     administrator: own.store.adminToken,
-    version: VERSION,
     share: { publicUrl, host },
     wrongPasswords: new WrongKeyLimiter(),
     program: {

@@ -18,7 +18,6 @@ export function preconditionsOf({ headers }: Request): Preconditions {
     ifNoneMatch: headers.get("if-none-match"),
     ifModifiedSince: headers.get("if-modified-since"),
     ifUnmodifiedSince: headers.get("if-unmodified-since"),
-    ifRange: headers.get("if-range"),
   };
 }
 

@@ -80,13 +80,7 @@ function wholeChecksum({ checksum }: PayloadDigests): { checksum?: ObjectChecksu
 /** Returns a function that evaluates the conditional headers of a write on the current object. */
 export function writeCondition(request: Request): (current: Validators | undefined) => boolean {
   const { ifMatch, ifNoneMatch } = preconditionsOf(request);
-  const asked = {
-    ifMatch,
-    ifNoneMatch,
-    ifModifiedSince: null,
-    ifUnmodifiedSince: null,
-    ifRange: null,
-  };
+  const asked = { ifMatch, ifNoneMatch };
   return (current) => allowsWrite(asked, current && asObject(current));
 }
 
