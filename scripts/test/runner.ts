@@ -12,7 +12,7 @@ const MEMORY_DISK_FREE = 4e9;
 
 /** How many quick files share a process. */
 const BLACK_BOX_TESTS = 6;
-const UNIT_TESTS = 20;
+const UNIT_TESTS = 40;
 
 export interface TestRun {
   files: readonly string[];
