@@ -11,13 +11,8 @@ import type { Database } from "../engine/database.ts";
 import { type Convert, FORMAT, formatIn, formatOf, setFormat } from "../engine/format.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation, SharedCheck } from "../engine/operation.ts";
-import { checkedRecords } from "./checked_records.ts";
 import type { KvReader } from "../reads/read_queue.ts";
-import type { FormatStep } from "./format_step.ts";
-import { projectSums } from "./project_sums.ts";
-
-/** All steps in their order. The last one leads to `FORMAT`. */
-export const FORMAT_STEPS: readonly FormatStep[] = [projectSums, checkedRecords];
+import { FORMAT_STEPS, type FormatStep } from "./format_steps.ts";
 
 /** Another process has finished the step. */
 class Overtaken extends Error {}

@@ -9,8 +9,8 @@ import { Operation } from "../engine/operation.ts";
 import { deleteEntry } from "../testing/entries.ts";
 import { testOnAll, withFolder } from "../testing/stores.ts";
 import { verifyBackup, verifyStore } from "../verify/verify.ts";
-import type { Conversion, FormatStep } from "./format_step.ts";
-import { converter, FORMAT_STEPS } from "./upgrade.ts";
+import { type Conversion, FORMAT_STEPS, type FormatStep } from "./format_steps.ts";
+import { converter } from "./upgrade.ts";
 
 const NEWER = FORMAT + 1;
 

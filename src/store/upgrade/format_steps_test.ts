@@ -7,7 +7,7 @@ import { ANYWAY, bytes, inPieces } from "../testing/bodies.ts";
 import { assertSums, dataWith, deleteEntry, setEntry } from "../testing/entries.ts";
 import { upload } from "../testing/files.ts";
 import { addProject, testOnAll, type TestStore } from "../testing/stores.ts";
-import { projectSums } from "./project_sums.ts";
+import { projectSums } from "./format_steps.ts";
 import { converter } from "./upgrade.ts";
 
 /** 9 bytes. */
