@@ -181,7 +181,8 @@ export class FileReader {
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
-    const releaseVersion = this.deps.openVersions.hold(bytesVersion(record));
+    // A content is in memory by now; chunks are read until the file is closed.
+    const releaseVersion = content === undefined ? this.hold(record) : () => {};
     let ahead: ReadAhead | undefined;
     let isClosed = false;
     const close = () => {
