@@ -35,7 +35,7 @@ export class Administration {
         return await answer.json() as T;
       } catch (error) {
         const isUnknown = error instanceof TemporaryFailure
-          ? !isUndone(error)
+          ? !error.isUndone
           : !(error instanceof ClientError);
         if (!isUnknown) throw error;
         const reason = error instanceof ClientError ? error.message : "The answer was cut off";
@@ -62,9 +62,4 @@ export class Administration {
       }
     });
   }
-}
-
-/** Reports whether a request that failed for now has changed nothing: it was refused before it was looked at. */
-function isUndone({ message }: TemporaryFailure): boolean {
-  return /connection refused|answered (429|503)/.test(message);
 }

@@ -7,6 +7,7 @@ import {
   reasonOf,
   sentenceOf,
   TEMPORARY_STATUSES,
+  UNDONE_STATUSES,
   waitIn,
 } from "./failed_requests.ts";
 import type { Retrier } from "./retrier.ts";
@@ -270,7 +271,8 @@ export class Connection implements Disposable {
       const advice = "Use http:// in place of https://";
       return new ClientError(`${this.origin} does not speak TLS. ${advice}`, { cause: error });
     }
-    return new Unreachable(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error });
+    const isUndone = /connection refused/.test(reason);
+    return new Unreachable(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error, isUndone });
   }
 
   async #refusal(answer: Response): Promise<ClientError> {
@@ -293,7 +295,9 @@ export class Connection implements Disposable {
       );
     }
     if (TEMPORARY_STATUSES.has(status)) {
-      return new TemporaryFailure(`${origin} answered ${status} (${sentence})`, waitIn(headers));
+      const isUndone = UNDONE_STATUSES.has(status);
+      const problem = `${origin} answered ${status} (${sentence})`;
+      return new TemporaryFailure(problem, waitIn(headers), { isUndone });
     }
     return new Refused(status, sentence);
   }

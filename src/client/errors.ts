@@ -9,9 +9,17 @@ export class ClientError extends Error {
 export class TemporaryFailure extends ClientError {
   override readonly name: string = "TemporaryFailure";
 
+  /** Whether the request was refused before the server looked at it, and so has changed nothing. */
+  readonly isUndone: boolean;
+
   /** @param wait Milliseconds that the server asked to wait. */
-  constructor(message: string, readonly wait = 0, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    readonly wait = 0,
+    { isUndone = false, ...options }: ErrorOptions & { isUndone?: boolean } = {},
+  ) {
     super(message, options);
+    this.isUndone = isUndone;
   }
 }
 

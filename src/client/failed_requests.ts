@@ -9,6 +9,9 @@ import { ClientError, Refused, TemporaryFailure } from "./errors.ts";
 /** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
 export const TEMPORARY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
+/** Those with which a server refuses a request before it looks at it. */
+export const UNDONE_STATUSES = new Set([429, 503]);
+
 /** Returns why a request failed, as the end of a sentence, without the URL that the runtime repeats. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : error;
@@ -66,7 +69,10 @@ export function foreignRefusal(origin: string, status: number, wait: number): Cl
   }
   const problem = `${origin} answered ${status}, and the answer is not from kvdrive`;
   if (TEMPORARY_STATUSES.has(status)) {
-    return new TemporaryFailure(`${problem}. Is kvdrive running behind the proxy?`, wait);
+    const isUndone = UNDONE_STATUSES.has(status);
+    return new TemporaryFailure(`${problem}. Is kvdrive running behind the proxy?`, wait, {
+      isUndone,
+    });
   }
   return new Refused(
     status,

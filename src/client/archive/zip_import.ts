@@ -29,7 +29,7 @@ export class ZipSource implements ImportSource, Disposable {
   readonly #root: string;
 
   private constructor(
-    private readonly deps: { path: string; stamp: string; zip: ZipFile },
+    private readonly archive: { path: string; stamp: string; zip: ZipFile },
     { root, bytes, index }: Contents,
   ) {
     this.#root = root;
@@ -56,7 +56,7 @@ export class ZipSource implements ImportSource, Disposable {
   async *entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem> {
     const seen = new Set<string>();
     try {
-      for await (const entry of this.deps.zip.eachEntry()) {
+      for await (const entry of this.archive.zip.eachEntry()) {
         const path = pathIn(this.#root, entry);
         if (path === undefined || !isInDrives(path)) continue;
         if (isFolder(path)) {
@@ -68,13 +68,13 @@ export class ZipSource implements ImportSource, Disposable {
         yield problem === undefined ? this.#fileOf(entry, path) : { path, problem };
       }
     } catch (error) {
-      throw fileError("read the archive", this.deps.path, error);
+      throw fileError("read the archive", this.archive.path, error);
     }
     yield* this.#folders(seen);
   }
 
   [Symbol.dispose](): void {
-    this.deps.zip.close();
+    this.archive.zip.close();
   }
 
   /** Lists the folders among these paths, and those that only the index and the paths of files tell of. */
@@ -90,11 +90,11 @@ export class ZipSource implements ImportSource, Disposable {
   }
 
   #fileOf(entry: Entry, path: string): ImportFile {
-    const read = () => readEntry(this.deps.zip, entry, path);
+    const read = () => readEntry(this.archive.zip, entry, path);
     const source = {
       size: entry.uncompressedSize,
-      identity: `${this.deps.path}\0${path}`,
-      stamp: `${this.deps.stamp} ${entry.crc32}`,
+      identity: `${this.archive.path}\0${path}`,
+      stamp: `${this.archive.stamp} ${entry.crc32}`,
       read,
       // Reading compares size and CRC.
       verify: () => Promise.resolve(),

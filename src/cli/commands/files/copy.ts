@@ -168,17 +168,17 @@ class CopyRun {
 
   /** Reports what became of a file. */
   async #finish(source: RemoteSource, planned: Relocated<Planned>): Promise<void> {
-    const { error } = planned;
-    if (error === undefined || await this.#wasMoved(planned)) return this.#done(source, planned);
-    const isSkipped = this.transfer.call.has("no-clobber") && /already/.test(error);
-    if (isSkipped) this.transfer.report.skip(this.target.drive, planned.to, "it exists");
-    else this.transfer.report.fail(source.drive, planned.from, error);
-  }
-
-  /** Reports whether a move of which the answer was lost was done: a file that is moved keeps its version. */
-  async #wasMoved({ to, file }: Planned): Promise<boolean> {
-    if (this.kind === "copy") return false;
-    return (await this.transfer.drives.stat(this.target.drive, to))?.etag === file.etag;
+    const { error, from, to, file } = planned;
+    if (error === undefined) return this.#done(source, planned);
+    const { call, drives, report } = this.transfer;
+    const isMove = this.kind === "move";
+    const skipsTaken = call.has("no-clobber");
+    const present = isMove || skipsTaken ? await drives.stat(this.target.drive, to) : undefined;
+    // A move whose answer was lost may have been done: a file that is moved keeps its version.
+    if (isMove && present?.etag === file.etag) this.#done(source, planned);
+    else if (skipsTaken && present !== undefined) {
+      report.skip(this.target.drive, to, "it exists");
+    } else report.fail(source.drive, from, error);
   }
 
   #done({ drive }: RemoteSource, { from, to, file }: Planned): void {
