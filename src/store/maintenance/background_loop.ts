@@ -12,7 +12,7 @@ export class BackgroundLoop {
    */
   constructor(
     private readonly work: () => Promise<void>,
-    private readonly deps: { interval: number; onError: (error: unknown) => void },
+    private readonly options: { interval: number; onError: (error: unknown) => void },
   ) {}
 
   /** Starts the first run. */
@@ -42,10 +42,10 @@ export class BackgroundLoop {
   async #run(): Promise<void> {
     const began = performance.now();
     this.#isWoken = false;
-    this.#running = this.work().catch(this.deps.onError);
+    this.#running = this.work().catch(this.options.onError);
     await this.#running;
     this.#running = undefined;
-    const left = this.deps.interval - (performance.now() - began);
+    const left = this.options.interval - (performance.now() - began);
     this.#schedule(this.#isWoken ? 0 : Math.max(0, left));
   }
 }

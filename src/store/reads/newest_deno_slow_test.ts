@@ -25,7 +25,7 @@ async function runNewest(...args: string[]): Promise<string | undefined> {
   throw new Error(errors);
 }
 
-/** What npm prints without a network, and what stands for it where it is not installed. */
+/** How the output of npm, or the error of starting it, shows that there is no network or no npm. */
 const UNREACHABLE =
   /^npm (?:error|ERR!) code (?:ECONN\w+|ENOTFOUND|EAI_AGAIN|E\w*TIMEDOUT|ERR_SOCKET_TIMEOUT)|npm is missing/m;
 

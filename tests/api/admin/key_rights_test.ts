@@ -241,7 +241,7 @@ test("A key revokes only keys whose permissions it has itself.", async ({ server
   }
   assertEquals((await project.keys(caller(admin))).length, 3);
   assertEquals((await project.s3Keys(caller(admin))).length, 1);
-  // Its permissions are its own, whatever it is for.
+  // A key revokes those whose permissions it has itself.
   const own = await project.makeKey({ permissions: ["admin", "read"], expires_in: 600 });
   for (const path of paths.slice(1)) {
     (await project.call("DELETE", path, { as: caller(own) })).expect(200);
