@@ -120,7 +120,7 @@ function code(text: string): string {
 }
 
 /** Returns a Markdown table with aligned columns, as `deno fmt` writes it. */
-function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const escaped = rows.map((row) => row.map((cell) => escapeCell(cell)));
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...escaped.map((row) => (row[column] ?? "").length))

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { routes } from "./app.ts";
-import { toHttpError } from "./http/http_error.ts";
+import { toHttpError } from "./http/error_response.ts";
 import { type KeyLimits, type Permission, PERMISSIONS, Rights } from "./rules/rights.ts";
 import type { Store } from "./store/store.ts";
 import type { Endpoint } from "./api/endpoint.ts";

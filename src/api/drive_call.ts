@@ -1,9 +1,12 @@
 import { authenticateForProject, type Caller, reauthenticate } from "../http/authentication.ts";
 import { announcedSize, assertDigest, expectedDigest, readBody } from "../http/body.ts";
-import { errors, toHttpError } from "../http/http_error.ts";
+import { toHttpError } from "../http/error_response.ts";
+import { errors } from "../http/http_error.ts";
 import type { RequestKind } from "../http/request_context.ts";
 import { decodeLeniently, decodeSegment, Query } from "../http/request_target.ts";
 import { forOwner } from "../openapi/info.ts";
+import { schema } from "../openapi/schemas.ts";
+import type { ErrorCode } from "../rules/error_codes.ts";
 import type { Access, Failures, OperationDescription } from "../openapi/operation.ts";
 import { MAX_CONTENT_TYPE, namedContentType } from "../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem, isProjectId } from "../rules/names.ts";
@@ -236,13 +239,25 @@ export async function storeBody<T>(
   });
 }
 
-/** Returns the sentence for one item of a call that failed although the call continues. Defects are reported. */
+/** Why an item of a call failed, as `failed` lists have it. */
+export interface ItemFailure {
+  error: string;
+  code: ErrorCode;
+}
+
+/** The schema of `ItemFailure`'s fields. */
+export const failureFields = {
+  error: { type: "string", minLength: 1 },
+  code: schema("ErrorCode"),
+} as const;
+
+/** Returns why an item of a call failed although the call continues. Defects are reported. */
 export function itemFailure(
   error: unknown,
   { requestId }: DriveCall,
   { onError }: Pick<Deps, "onError">,
-): string {
-  const { status, cause, message } = toHttpError(error);
+): ItemFailure {
+  const { status, cause, message, code } = toHttpError(error);
   if (status >= 500 && cause !== undefined) onError(cause, requestId);
-  return message;
+  return { error: message, code };
 }

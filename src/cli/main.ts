@@ -1,16 +1,10 @@
 import { ClientError } from "../client/errors.ts";
+import { Refusal } from "../rules/error_codes.ts";
 import { StoreFull } from "../store/disk/disk_space.ts";
 import {
-  AccessIsOff,
-  AlreadyExists,
-  BeingDeleted,
   CannotBackUp,
   CannotOpenStore,
   CannotRestore,
-  NoSuchApp,
-  NoSuchProject,
-  QuotaExceeded,
-  S3KeysUnavailable,
   StoreDamaged,
   StoreUnavailable,
 } from "../store/engine/errors.ts";
@@ -41,14 +35,8 @@ const FAILURES = [
   CannotRestore,
   StoreUnavailable,
   StoreFull,
-  QuotaExceeded,
   StoreDamaged,
-  AlreadyExists,
-  BeingDeleted,
-  NoSuchProject,
-  NoSuchApp,
-  AccessIsOff,
-  S3KeysUnavailable,
+  Refusal,
 ];
 
 /**

@@ -5,7 +5,7 @@ import {
   certificateProblem,
   foreignRefusal,
   reasonOf,
-  sentenceOf,
+  serverError,
   TEMPORARY_STATUSES,
   UNDONE_STATUSES,
   waitIn,
@@ -277,7 +277,7 @@ export class Connection implements Disposable {
 
   async #refusal(answer: Response): Promise<ClientError> {
     const { status, headers } = answer;
-    const sentence = await sentenceOf(answer);
+    const { sentence, code } = await serverError(answer);
     const { origin } = this;
     if (status >= 300 && status < 400) {
       return new Refused(
@@ -287,19 +287,22 @@ export class Connection implements Disposable {
     }
     if (sentence === "") return foreignRefusal(origin, status, waitIn(headers));
     // Retrying a wrong key is useless, and prolongs the wait of other clients of this network.
-    if (status === 401 || (status === 429 && /wrong keys/.test(sentence))) {
+    // Earlier versions of the server have no codes, and answer 429 only to wrong keys.
+    const isTooOften = status === 429 && (code === undefined || code === "too_many_wrong_keys");
+    if (status === 401 || isTooOften) {
       const what = this.deps.credentials.kind === "key" ? "project key" : "administrator's token";
       return new Refused(
         status,
         `${origin} does not accept the ${what} (${sentence}). Check KVDRIVE_KEY or the file of --key-file, or log in again with kvdrive login`,
+        code,
       );
     }
     if (TEMPORARY_STATUSES.has(status)) {
       const isUndone = UNDONE_STATUSES.has(status);
       const problem = `${origin} answered ${status} (${sentence})`;
-      return new TemporaryFailure(problem, waitIn(headers), { isUndone });
+      return new TemporaryFailure(problem, waitIn(headers), { isUndone, code });
     }
-    return new Refused(status, sentence);
+    return new Refused(status, sentence, code);
   }
 }
 

@@ -1,8 +1,14 @@
+import type { ErrorCode } from "../rules/error_codes.ts";
 import { failureReason } from "../rules/system_error.ts";
 
 /** A transfer that cannot be done. The message is one sentence for the user. */
 export class ClientError extends Error {
   override readonly name: string = "ClientError";
+}
+
+interface TemporaryFailureOptions extends ErrorOptions {
+  isUndone?: boolean;
+  code?: ErrorCode | undefined;
 }
 
 /** A failure of the server or the network that may pass: the operation is worth repeating. */
@@ -11,15 +17,18 @@ export class TemporaryFailure extends ClientError {
 
   /** Whether the request was refused before the server looked at it, and so has changed nothing. */
   readonly isUndone: boolean;
+  /** The server's error code; `undefined` without an answer of kvdrive. */
+  readonly code: ErrorCode | undefined;
 
   /** @param wait Milliseconds that the server asked to wait. */
   constructor(
     message: string,
     readonly wait = 0,
-    { isUndone = false, ...options }: ErrorOptions & { isUndone?: boolean } = {},
+    { isUndone = false, code, ...options }: TemporaryFailureOptions = {},
   ) {
     super(message, options);
     this.isUndone = isUndone;
+    this.code = code;
   }
 }
 
@@ -36,7 +45,8 @@ export class RetriesExhausted extends ClientError {
 export class Refused extends ClientError {
   override readonly name = "Refused";
 
-  constructor(readonly status: number, message: string) {
+  /** @param code The server's error code; `undefined` if the answer is not from kvdrive. */
+  constructor(readonly status: number, message: string, readonly code?: ErrorCode) {
     super(message);
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ErrorCode } from "../rules/error_codes.ts";
 import { failureReason } from "../rules/system_error.ts";
 import { ClientError, Refused, TemporaryFailure } from "./errors.ts";
 
@@ -80,13 +81,23 @@ export function foreignRefusal(origin: string, status: number, wait: number): Cl
   );
 }
 
-/** Returns the server's error messages in one line; "" if the answer is not from kvdrive. */
-export async function sentenceOf(answer: Response): Promise<string> {
+/** The server's error messages in one line, and the error code. */
+interface ServerError {
+  /** Empty if the answer is not from kvdrive. */
+  sentence: string;
+  /** Newer servers may have codes that this program does not know; earlier ones have none. */
+  code?: ErrorCode;
+}
+
+/** Reads the body of an error. */
+export async function serverError(answer: Response): Promise<ServerError> {
   try {
-    const { errors } = await answer.json() as { errors?: unknown };
-    return Array.isArray(errors) ? errors.filter((one) => typeof one === "string").join("; ") : "";
+    const { errors, code } = await answer.json() as { errors?: unknown; code?: unknown };
+    if (!Array.isArray(errors)) return { sentence: "" };
+    const sentence = errors.filter((one) => typeof one === "string").join("; ");
+    return { sentence, ...(typeof code === "string" ? { code: code as ErrorCode } : {}) };
   } catch {
-    return "";
+    return { sentence: "" };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../rules/error_codes.ts";
 import { TemporaryFailure, unlessMissing } from "./errors.ts";
 import type { Connection } from "./connection.ts";
 
@@ -36,6 +37,13 @@ export interface TrashItem {
   reason: "deleted" | "replaced";
 }
 
+/** An item that stays in the trash, and why. */
+export interface NotRestored {
+  id: string;
+  error: string;
+  code: ErrorCode;
+}
+
 export interface OpenUpload {
   upload_id: string;
   name: string;
@@ -71,7 +79,7 @@ export class RemoteSharing {
     drive: string,
     ids: readonly string[],
     overwrite: boolean,
-  ): Promise<{ restored: string[]; failed: { id: string; error: string }[] }> {
+  ): Promise<{ restored: string[]; failed: NotRestored[] }> {
     const path = [drive, "trash", "restore"];
     return await this.connection.requestJson({ method: "POST", path, json: { ids, overwrite } });
   }

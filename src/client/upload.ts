@@ -169,6 +169,7 @@ class MultipartUpload {
       `The file has ${formatBytes(size)}, and the quota of the project has room for ${
         formatBytes(Math.max(0, room))
       }: delete files, empty the trash, or ask the administrator for more`,
+      "quota_exceeded",
     );
   }
 

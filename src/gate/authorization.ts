@@ -1,4 +1,5 @@
 import { errors, type HttpError } from "../http/http_error.ts";
+import { gateErrors } from "./gate_errors.ts";
 import { isFromOtherSite } from "../http/network/wrong_keys.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { NO_BODY } from "../http1/body.ts";
@@ -83,7 +84,9 @@ export async function authorizeRequest(
   { readBody, context }: RequestOptions,
 ): Promise<AuthorizedRequest | GateResponse> {
   const expected = joinedHeader(head.headers, "expect")?.toLowerCase() ?? "100-continue";
-  if (expected !== "100-continue") throw errors.badMessage(417, "its Expect is not 100-continue");
+  if (expected !== "100-continue") {
+    throw gateErrors.badMessage(417, "its Expect is not 100-continue");
+  }
   const client = clientInfoOf(head, peer, gate.trustedProxies);
   const directory = { apps: gate.store.apps, hosts: gate.hosts };
   const route = await findRoute(directory, { host: client.host, target: head.target });
@@ -100,9 +103,9 @@ export async function authorizeRequest(
   const access: AccessDecision = passes ? PREFLIGHT : decision;
   if (!access.allowed) return refusal(gate, head, route, client, access.sentKey);
   context.key = access.key;
-  if (!route.exists) throw errors.hostNotFound();
+  if (!route.exists) throw gateErrors.hostNotFound();
   if (target === undefined) return redirectResponse(308, `${prefix}/${queryOf(head.target)}`);
-  if (app.upstream === undefined) throw errors.upstreamMissing();
+  if (app.upstream === undefined) throw gateErrors.upstreamMissing();
   const upstream = gate.upstreams.get(app.upstream);
   return { route, target, upstream, client, access, credentials };
 }
@@ -202,7 +205,7 @@ function refusal(
 function missingKey(head: RequestHead, client: ClientInfo): HttpError {
   const isCrossOrigin = !mayUseSession(head, client.host) &&
     sessionTokens(head.headers, SESSION_NAMES).length > 0;
-  return isCrossOrigin ? errors.crossOriginSession() : errors.missingAppKey();
+  return isCrossOrigin ? gateErrors.crossOriginSession() : errors.missingAppKey();
 }
 
 function queryOf(target: string): string {

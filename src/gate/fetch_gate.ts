@@ -1,4 +1,6 @@
-import { errors, HttpError, toHttpError } from "../http/http_error.ts";
+import { toHttpError } from "../http/error_response.ts";
+import { errors, HttpError } from "../http/http_error.ts";
+import { gateErrors } from "./gate_errors.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { NO_BODY } from "../http1/body.ts";
 import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
@@ -92,10 +94,10 @@ export class FetchGate {
     const authorized = await authorizeRequest(this.#gate, head, peer, { readBody, context });
     if ("status" in authorized) return toResponse(authorized, request, context);
     if (UNSUPPORTED_METHODS.has(head.method)) {
-      throw errors.badMessage(501, "its method is not supported here");
+      throw gateErrors.badMessage(501, "its method is not supported here");
     }
     if (head.connection.has("upgrade")) {
-      throw errors.badMessage(501, "connections cannot be upgraded here");
+      throw gateErrors.badMessage(501, "connections cannot be upgraded here");
     }
     return await this.#forward(request, head, authorized, context);
   }
@@ -109,7 +111,7 @@ export class FetchGate {
     const { upstream: { address, authority, isSecure, hostname }, target } = authorized;
     const { hosts, upstreamRules } = this.deps;
     if (upstreamRules.problemOf(address) !== undefined || hosts.isOwn(hostnameOf(hostname))) {
-      throw errors.upstreamForbidden();
+      throw gateErrors.upstreamForbidden();
     }
     const aborting = new AbortController();
     const abort = () => aborting.abort();
@@ -131,7 +133,7 @@ export class FetchGate {
       context.isForwarded = true;
       return forwardedResponse(response, context, stop);
     } catch {
-      throw isLate ? errors.upstreamTimeout() : errors.upstreamUnreachable();
+      throw isLate ? gateErrors.upstreamTimeout() : gateErrors.upstreamUnreachable();
     } finally {
       clearTimeout(timer);
     }

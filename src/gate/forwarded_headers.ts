@@ -1,4 +1,4 @@
-import { errors } from "../http/http_error.ts";
+import { gateErrors } from "./gate_errors.ts";
 import { clientAddress, type TrustedProxies } from "../http/network/client_address.ts";
 import { NO_BODY } from "../http1/body.ts";
 import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
@@ -128,7 +128,7 @@ export function clientInfoOf(
 
 function forwardedHost(host: string | undefined): string | undefined {
   if (host === undefined || host === "") return undefined;
-  if (!isHost(host)) throw errors.badForwardedHost();
+  if (!isHost(host)) throw gateErrors.badForwardedHost();
   return host;
 }
 

@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
-import { errors, type HttpError, toHttpError } from "../http/http_error.ts";
+import { toHttpError } from "../http/error_response.ts";
+import { errors, type HttpError } from "../http/http_error.ts";
+import { gateErrors } from "./gate_errors.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { type BodyReader, bodyReader, isFullyReceived } from "../http1/body.ts";
 import type { ClientConnection } from "../http1/client_connection.ts";
@@ -74,7 +76,7 @@ export class GateConnection {
       head = await this.#readHead();
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
-      await this.#reject(errors.badMessage(error.status, error.message));
+      await this.#reject(gateErrors.badMessage(error.status, error.message));
       return false;
     }
     if (head === undefined) return false;
@@ -226,14 +228,14 @@ function toGateError(error: unknown, proxied: ProxiedRequest | undefined): HttpE
   if (proxied === undefined) return toRequestError(error);
   if (proxied.bodyError !== undefined) return toRequestError(proxied.bodyError);
   if (proxied.aborted === "client stalled") return errors.requestTimeout();
-  if (proxied.aborted === "upstream timeout") return errors.upstreamTimeout();
-  if (error instanceof UpstreamForbidden) return errors.upstreamForbidden();
-  if (error instanceof MalformedMessage) return errors.upstreamInvalidResponse();
-  if (error instanceof ConnectionLost) return errors.upstreamUnreachable();
+  if (proxied.aborted === "upstream timeout") return gateErrors.upstreamTimeout();
+  if (error instanceof UpstreamForbidden) return gateErrors.upstreamForbidden();
+  if (error instanceof MalformedMessage) return gateErrors.upstreamInvalidResponse();
+  if (error instanceof ConnectionLost) return gateErrors.upstreamUnreachable();
   return toHttpError(error);
 }
 
 function toRequestError(error: unknown): HttpError {
-  if (error instanceof MalformedMessage) return errors.badMessage(error.status, error.message);
+  if (error instanceof MalformedMessage) return gateErrors.badMessage(error.status, error.message);
   return toHttpError(error);
 }

@@ -1,5 +1,6 @@
-import { errorParts, htmlPage, type PageParts, pageStyle } from "../rules/html.ts";
+import { errorParts, htmlPage, type PageParts, pageStyle } from "../http/responses/html.ts";
 import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
+import { errorBody } from "../http/error_response.ts";
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
@@ -29,8 +30,7 @@ const PAGE_HEADERS = {
 const encoder = new TextEncoder();
 
 /**
- * Returns the response to an error: a page for a browser that navigates, JSON otherwise. "An error body is
- * `{"errors": ["one clear sentence", …]}`, never empty."
+ * Returns the response to an error: a page for a browser that navigates, JSON otherwise.
  *
  * @param head The head of the request, if it could be parsed.
  */
@@ -38,12 +38,12 @@ export function errorResponse(
   error: HttpError,
   head?: Pick<RequestHead, "method" | "headers">,
 ): GateResponse {
-  const { status, message } = error;
+  const { status } = error;
   const { Connection: _, ...others } = error.headers;
   if (head !== undefined && isNavigation(head)) {
     return pageResponse(status, errorParts(error), others);
   }
-  const body = JSON.stringify({ errors: [message] });
+  const body = JSON.stringify(errorBody(error));
   return { status, headers: { "Content-Type": "application/json", ...others }, body };
 }
 

@@ -1,4 +1,4 @@
-import { errors } from "../http/http_error.ts";
+import { gateErrors } from "./gate_errors.ts";
 import { decodeSegment } from "../http/request_target.ts";
 import { hostnameOf, type HostRules } from "../rules/hosts.ts";
 import { appNameProblem, isProjectId } from "../rules/names.ts";
@@ -40,11 +40,11 @@ export async function findRoute(
   const hostname = host === undefined ? undefined : hostnameOf(host);
   if (hostname !== undefined && !hosts.isGate(hostname)) {
     const app = await findByHost({ apps, hosts }, hostname);
-    if (app === undefined) throw errors.hostNotFound();
+    if (app === undefined) throw gateErrors.hostNotFound();
     return { app, exists: true, prefix: "", target };
   }
   const { project, app, rest } = splitTarget(target);
-  if (!isProjectId(project) || appNameProblem(app) !== undefined) throw errors.hostNotFound();
+  if (!isProjectId(project) || appNameProblem(app) !== undefined) throw gateErrors.hostNotFound();
   if (rest !== undefined) requireNoDotSegments(rest);
   const found = await apps.find(project, app);
   return {
@@ -79,7 +79,7 @@ function splitTarget(target: string): TargetParts {
   const question = target.indexOf("?");
   const end = question === -1 ? target.length : question;
   const second = target.indexOf("/", 1);
-  if (second === -1 || second >= end) throw errors.hostNotFound();
+  if (second === -1 || second >= end) throw gateErrors.hostNotFound();
   const third = target.indexOf("/", second + 1);
   const hasRest = third !== -1 && third < end;
   return {
@@ -93,5 +93,5 @@ function splitTarget(target: string): TargetParts {
 function requireNoDotSegments(rest: string): void {
   const question = rest.indexOf("?");
   const path = question === -1 ? rest : rest.slice(0, question);
-  if (path.includes("\\") || DOT_SEGMENT.test(path)) throw errors.dotSegments();
+  if (path.includes("\\") || DOT_SEGMENT.test(path)) throw gateErrors.dotSegments();
 }

@@ -1,5 +1,6 @@
-import { escapeHtml, Html } from "../rules/html.ts";
+import { escapeHtml, Html } from "../http/responses/html.ts";
 import { errors } from "../http/http_error.ts";
+import { gateErrors } from "./gate_errors.ts";
 import { joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
@@ -59,7 +60,7 @@ export async function handleGatePath(
     const next = new URLSearchParams(query).get("next");
     return signInPage(200, signInFormFor(request.route, next));
   }
-  if (path !== "/sign-out") throw errors.gatePageNotFound();
+  if (path !== "/sign-out") throw gateErrors.gatePageNotFound();
   if (method !== "POST") throw errors.methodNotAllowed(method, "POST");
   return await signOut(gate, request);
 }
@@ -98,7 +99,7 @@ async function signIn(
 ): Promise<GateResponse> {
   requireSameOrigin(head, client);
   const type = joinedHeader(head.headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== FORM_TYPE) throw errors.badSignIn();
+  if (type !== FORM_TYPE) throw gateErrors.badSignIn();
   const fields = new URLSearchParams(await readBody(MAX_SIGN_IN_BODY));
   const key = fields.get("key")?.trim() ?? "";
   const form = signInFormFor(route, fields.get("next"));
@@ -160,7 +161,7 @@ async function signOut(
 
 /** Prevents other sites from signing a user in or out. @throws {HttpError} 403 */
 function requireSameOrigin({ headers }: RequestHead, { host }: ClientInfo): void {
-  if (!isSameOrigin(headers, host)) throw errors.crossOriginForm();
+  if (!isSameOrigin(headers, host)) throw gateErrors.crossOriginForm();
 }
 
 const PLACEHOLDER_ORIGIN = "http://localhost";

@@ -1,3 +1,4 @@
+import { type ErrorCode, errorKind } from "../rules/error_codes.ts";
 import { schema } from "./schemas.ts";
 import type {
   Body,
@@ -246,14 +247,16 @@ interface Failure {
   response: ResponseObject;
 }
 
+/** @param code The code of the example, whose status it has. */
 function failure(
-  status: number,
+  code: ErrorCode,
   description: string,
   sentence: string,
   headers: HeaderObjects = {},
 ): Failure {
-  const example = { errors: [sentence] };
+  const example = { errors: [sentence], code };
   const all = { ...corsHeaders, ...headers };
+  const { status } = errorKind(code);
   return { status, response: jsonResponse(description, "Errors", { example, headers: all }) };
 }
 
@@ -262,19 +265,19 @@ const retryAfter: HeaderObjects = { "Retry-After": header("RetryAfter") };
 /** The errors, by their names in `components`. */
 export const errors = {
   BadRequest: failure(
-    400,
+    "invalid_parameter",
     "The request is malformed.",
     'The query parameter "name" is missing: it is required',
     sharedErrorHeaders,
   ),
   Unauthorized: failure(
-    401,
+    "missing_key",
     "The credentials are missing or unknown.",
     "The X-Api-Key header is missing: send the project key",
     { "WWW-Authenticate": header("Authenticate") },
   ),
   AccessDenied: failure(
-    401,
+    "missing_key",
     "Access control is on, and the caller sent no key of this application.",
     "The X-API-Key header is missing: send a key of this application",
     {
@@ -283,78 +286,78 @@ export const errors = {
     },
   ),
   Forbidden: failure(
-    403,
+    "wrong_project",
     "The credentials are known, but do not allow this.",
     "The key in X-Api-Key is of another project than the one in the path",
   ),
   NotFound: failure(
-    404,
+    "file_not_found",
     "The resource does not exist.",
     'There is no file "pets/cat.jpg" in this drive',
     sharedErrorHeaders,
   ),
   MethodNotAllowed: failure(
-    405,
+    "method_not_allowed",
     "This path does not support this method.",
     "The method PUT is not allowed here: use GET, POST, DELETE, HEAD, OPTIONS",
     { "Allow": header("Allow"), ...sharedErrorHeaders },
   ),
   BodyTimeout: failure(
-    408,
+    "request_timeout",
     "The body stopped coming. The connection is closed.",
     "The body stopped coming: nothing was stored, send it again",
   ),
   Conflict: failure(
-    409,
+    "being_removed",
     "The request conflicts with the current state.",
     'The drive "photos" is being removed: try again',
     { "Retry-After": header("RetryAfterSome") },
   ),
   PreconditionFailed: failure(
-    412,
+    "precondition_failed",
     "A condition of the request does not hold.",
     "The file is not in the state that the conditional headers demand: nothing was changed",
   ),
   TooLarge: failure(
-    413,
+    "body_too_large",
     "The body is too large.",
     "The body is larger than 10485760 bytes: send larger files in parts, see POST …/uploads",
   ),
   UnsupportedMediaType: failure(
-    415,
+    "form_body",
     "The body is a form: nothing was stored.",
     "The body is a form (multipart/form-data): send the bytes themselves, such as with curl -X POST --data-binary @FILE or -T FILE",
   ),
   RangeNotSatisfiable: failure(
-    416,
+    "range_not_satisfiable",
     "The range lies outside the file.",
     "The Range header asks for bytes that a file of 26 bytes does not have",
     { "Content-Range": header("UnsatisfiedRange") },
   ),
   TooManyWrongKeys: failure(
-    429,
+    "too_many_wrong_keys",
     "Too many wrong keys came from this network. A correct key is still accepted.",
     "Too many wrong keys came from this network: send the right one, or wait 42 seconds",
     retryAfter,
   ),
   HeadTooLarge: failure(
-    431,
+    "head_too_large",
     "The head of the request is larger than 64 KiB, or has more than 256 headers. The connection is closed.",
     "The request cannot be answered: its head has more than 65536 bytes",
   ),
   ServerError: failure(
-    500,
+    "internal_error",
     "A defect of the server. Its log has the details under the request's id.",
     "The server failed to answer this request: its log has the details under the X-Request-Id",
   ),
   Unavailable: failure(
-    503,
+    "shutting_down",
     "Temporarily unavailable: the server is shutting down, its store cannot be reached, or too many uploads are running.",
     "The server is shutting down: try again",
     retryAfter,
   ),
   StorageFull: failure(
-    507,
+    "disk_full",
     "There is not enough space: nothing was stored.",
     "The server's disk is full: nothing was stored; delete files or ask its operator",
   ),

@@ -1,3 +1,4 @@
+import { ERROR_CODE_NAMES, errorKind } from "../rules/error_codes.ts";
 import { MAX_HOST, MAX_HOST_LABEL, MAX_UPSTREAM } from "../rules/hosts.ts";
 import { MAX_EXPIRES_IN } from "../rules/lifetimes.ts";
 import {
@@ -64,14 +65,30 @@ const SECOND: Schema = {
   examples: ["2021-04-22T11:50:08Z"],
 };
 
+/** A list of the error codes in Markdown. */
+function codesText(): string {
+  return ERROR_CODE_NAMES.map((code) => {
+    const { status, meaning } = errorKind(code);
+    return `- \`${code}\` (${status}): ${meaning}`;
+  }).join("\n");
+}
+
 /** The schemas that operations share, by their names in `components`. */
 export const sharedSchemas: Readonly<Record<string, Schema>> = {
+  ErrorCode: {
+    type: "string",
+    enum: ERROR_CODE_NAMES,
+    description:
+      `Why the request, or the item of a list, was refused, for programs.\n\n${codesText()}`,
+    examples: ["file_not_found"],
+  },
   Errors: closed({
     errors: listOf({ type: "string", minLength: 1 }, {
       minItems: 1,
       description: "Sentences that say what was wrong and what would be right.",
       examples: [['The query parameter "name" is missing: it is required']],
     }),
+    code: schema("ErrorCode"),
   }),
   Paging: closed({
     size: {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { Refusal } from "./error_codes.ts";
 import { SECOND } from "./units.ts";
 
 /** All permissions, in the order in which responses list them. */
@@ -39,9 +40,15 @@ function isTexts(value: unknown): boolean {
     value.every((item) => typeof item === "string");
 }
 
-/** A known key does not have the right that a call needs. The message is a sentence for the caller. */
-export class RightMissing extends Error {
-  override readonly name = "RightMissing";
+/** A known key does not have the right that a call needs. */
+export class RightMissing extends Refusal {
+  /** @param problem Why the key is refused, as the end of a sentence that begins with the key. */
+  constructor(
+    code: "missing_permission" | "key_limited" | "rights_exceeded",
+    readonly problem: string,
+  ) {
+    super(code, `The key in X-Api-Key ${problem}`);
+  }
 }
 
 /** The rights of the sender of a request: those of a project key, or all for the administrator. */
@@ -94,7 +101,8 @@ export class Rights {
     if (permissions.every((permission) => this.has(permission))) return;
     const missing = permissions.filter((permission) => !this.has(permission));
     throw new RightMissing(
-      `The key in X-Api-Key does not have ${permissionText(missing)}: send a key that does`,
+      "missing_permission",
+      `does not have ${permissionText(missing)}: send a key that does`,
     );
   }
 
@@ -102,7 +110,8 @@ export class Rights {
   requireDrive(drive: string): void {
     if (this.allowsDrive(drive)) return;
     throw new RightMissing(
-      `The key in X-Api-Key is not for the drive ${JSON.stringify(drive)}: send a key that is`,
+      "key_limited",
+      `is not for the drive ${JSON.stringify(drive)}: send a key that is`,
     );
   }
 
@@ -110,9 +119,8 @@ export class Rights {
   requireName(name: string): void {
     if (this.allowsName(name)) return;
     throw new RightMissing(
-      `The key in X-Api-Key is only for names that begin with ${
-        JSON.stringify(this.namePrefix)
-      }: ` +
+      "key_limited",
+      `is only for names that begin with ${JSON.stringify(this.namePrefix)}: ` +
         "send another key for other names",
     );
   }
@@ -121,9 +129,8 @@ export class Rights {
   requireAllNames(): void {
     if (this.namePrefix === "") return;
     throw new RightMissing(
-      `The key in X-Api-Key is only for names that begin with ${
-        JSON.stringify(this.namePrefix)
-      }: ` +
+      "key_limited",
+      `is only for names that begin with ${JSON.stringify(this.namePrefix)}: ` +
         "send a key for all names",
     );
   }
@@ -132,7 +139,8 @@ export class Rights {
   requireWholeProject(): void {
     if (this.isForWholeProject) return;
     throw new RightMissing(
-      "The key in X-Api-Key is limited to some drives or names: send a key of the whole project",
+      "key_limited",
+      "is limited to some drives or names: send a key of the whole project",
     );
   }
 
@@ -144,7 +152,7 @@ export class Rights {
    */
   requireToCreate(other: Rights, prefixField = "name_prefix"): void {
     const refuse = (problem: string) => {
-      throw new RightMissing(`The key in X-Api-Key cannot create ${problem}`);
+      throw new RightMissing("rights_exceeded", `cannot create ${problem}`);
     };
     const missing = other.permissions.filter((permission) => !this.has(permission));
     if (missing.length > 0) {
@@ -172,7 +180,8 @@ export class Rights {
     if (this.expires === undefined || (expires ?? Infinity) <= this.expires) return;
     const left = Math.max(0, Math.floor((this.expires - Date.now()) / SECOND));
     throw new RightMissing(
-      `The key in X-Api-Key cannot create ${what} that expires later than itself: ` +
+      "rights_exceeded",
+      `cannot create ${what} that expires later than itself: ` +
         `give an "expires_in" of at most ${left} seconds, or send a key that lasts longer`,
     );
   }
@@ -182,7 +191,8 @@ export class Rights {
     const missing = permissions.filter((permission) => !this.has(permission));
     if (missing.length === 0) return;
     throw new RightMissing(
-      `The key in X-Api-Key cannot revoke a key with ${permissionText(missing)}, ` +
+      "rights_exceeded",
+      `cannot revoke a key with ${permissionText(missing)}, ` +
         "which it does not have itself: send a key that does",
     );
   }

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { MAX_PAYLOAD, MIN_PART, patternBytes } from "../support/bytes.ts";
-import { Drive, drives, send, Upload, uploadParts } from "../support/drive.ts";
+import { Drive, drives, query, send, Upload, uploadParts } from "../support/drive.ts";
 import { PROJECT_ID } from "../support/server.ts";
 import { assertErrorAnswer, suite } from "../support/suite.ts";
 
@@ -178,6 +178,23 @@ test("More than a thousand drives are listed.", async ({ server }) => {
   }
   const all = await drives(server);
   for (const name of names) assertEquals(all.get(name), { files: 1, bytes: 1 });
+  const sorted = names.toSorted();
+  const page = async (parameters: Record<string, string | number>) => {
+    const path = `/v1/${PROJECT_ID}${query({ prefix: "one of many", ...parameters })}`;
+    const answer = (await send(server, "GET", path)).expect(200);
+    const { drives, paging } = answer.json as { drives: unknown[]; paging?: unknown };
+    return [drives.length, paging];
+  };
+  const first = [1000, { size: 1000, last: sorted[999] }];
+  assertEquals(await page({}), first);
+  assertEquals(await page({ limit: 1000 }), first);
+  assertEquals(await page({ limit: 5000 }), first);
+  // There is no page after one that ends with the last drive.
+  assertEquals(await page({ last: sorted[99] ?? "" }), [1000, undefined]);
+  assertEquals(await page({ limit: 999, last: sorted[99] ?? "" }), [
+    999,
+    { size: 999, last: sorted[1098] },
+  ]);
 });
 
 test("Names that differ in case or by a space are different drives.", async ({ server }) => {
@@ -193,8 +210,8 @@ test("Names that differ in case or by a space are different drives.", async ({ s
 test("Drives are listed page by page.", async ({ server }) => {
   const names = Array.from({ length: 7 }, (_, i) => `paged ${i}`);
   await Promise.all(names.map((name) => new Drive(server, name).put("a", "x")));
-  const page = async (query: string) => {
-    const answer = await send(server, "GET", `/v1/${PROJECT_ID}?${query}`);
+  const page = async (parameters: string) => {
+    const answer = await send(server, "GET", `/v1/${PROJECT_ID}?${parameters}`);
     const { drives, paging } = answer.expect(200).json as {
       drives: { drive_name: string; files: number; bytes: number }[];
       paging?: { size: number; last: string };
@@ -211,7 +228,7 @@ test("Drives are listed page by page.", async ({ server }) => {
   });
   assertEquals((await page("prefix=paged+7")).names, []);
   assertEquals((await page(`prefix=paged&last=${"x".repeat(5000)}`)).names, []);
-  for (const query of ["limit=0", "limit=a", "limit=-1", "limit=1&limit=2", "last=a&last=b"]) {
-    assertErrorAnswer((await send(server, "GET", `/v1/${PROJECT_ID}?${query}`)).expect(400));
+  for (const wrong of ["limit=0", "limit=a", "limit=-1", "limit=1&limit=2", "last=a&last=b"]) {
+    assertErrorAnswer((await send(server, "GET", `/v1/${PROJECT_ID}?${wrong}`)).expect(400));
   }
 });

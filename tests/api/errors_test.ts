@@ -9,12 +9,20 @@ const test = suite("An error is told as JSON, with nothing of the inside of the 
 
 /** One example of each status and endpoint. */
 const EXAMPLES: Case[] = [
-  { name: "no name", method: "POST", path: "/files", status: 400, contains: ["name"] },
+  {
+    name: "no name",
+    method: "POST",
+    path: "/files",
+    status: 400,
+    code: "invalid_parameter",
+    contains: ["name"],
+  },
   {
     name: "a name that ends with a slash",
     method: "POST",
     path: "/files?name=dir/",
     status: 400,
+    code: "invalid_file_name",
     contains: ["name", "/"],
   },
   {
@@ -22,6 +30,7 @@ const EXAMPLES: Case[] = [
     method: "POST",
     path: `/files?name=${"x".repeat(1_025)}`,
     status: 400,
+    code: "invalid_file_name",
     contains: ["1024"],
   },
   {
@@ -29,6 +38,7 @@ const EXAMPLES: Case[] = [
     method: "GET",
     path: "/files?limit=many",
     status: 400,
+    code: "invalid_parameter",
     contains: ["limit"],
   },
   {
@@ -37,6 +47,7 @@ const EXAMPLES: Case[] = [
     path: "/files",
     body: `{"names":"a"}`,
     status: 400,
+    code: "invalid_field",
     contains: ["names"],
   },
   {
@@ -45,6 +56,7 @@ const EXAMPLES: Case[] = [
     path: "/files",
     body: `{"names":[`,
     status: 400,
+    code: "invalid_body",
     contains: ["JSON"],
     notContains: ["Unexpected", "position"],
   },
@@ -53,6 +65,7 @@ const EXAMPLES: Case[] = [
     method: "GET",
     path: "/files?prefix=%zz",
     status: 400,
+    code: "invalid_encoding",
     notContains: ["URI malformed"],
   },
   {
@@ -61,6 +74,7 @@ const EXAMPLES: Case[] = [
     path: "/files",
     key: null,
     status: 401,
+    code: "missing_key",
     contains: ["X-Api-Key"],
   },
   {
@@ -69,25 +83,48 @@ const EXAMPLES: Case[] = [
     path: "/files",
     key: `${PROJECT_ID}_wrong-secret`,
     status: 401,
+    code: "unknown_key",
     notContains: ["wrong-secret"],
   },
-  { name: "another project", method: "GET", path: "/files", project: "other", status: 403 },
+  {
+    name: "another project",
+    method: "GET",
+    path: "/files",
+    project: "other",
+    status: 403,
+    code: "wrong_project",
+  },
   {
     name: "a missing file",
     method: "GET",
     path: "/files/download?name=lost",
     status: 404,
+    code: "file_not_found",
     contains: ["lost"],
   },
-  { name: "a missing route", method: "GET", path: "/nothing", status: 404 },
+  {
+    name: "a missing route",
+    method: "GET",
+    path: "/nothing",
+    status: 404,
+    code: "route_not_found",
+  },
   {
     name: "a missing upload",
     method: "PATCH",
     path: "/uploads/lost?name=a",
     status: 404,
+    code: "upload_not_found",
     contains: ["upload"],
   },
-  { name: "a method that is none", method: "PUT", path: "/files", status: 405, contains: ["PUT"] },
+  {
+    name: "a method that is none",
+    method: "PUT",
+    path: "/files",
+    status: 405,
+    code: "method_not_allowed",
+    contains: ["PUT"],
+  },
   {
     name: "a condition that does not hold",
     method: "POST",
@@ -95,6 +132,7 @@ const EXAMPLES: Case[] = [
     headers: { "If-None-Match": "*" },
     body: "x",
     status: 412,
+    code: "precondition_failed",
   },
   {
     name: "a body that is too large",
@@ -102,6 +140,7 @@ const EXAMPLES: Case[] = [
     path: "/files?name=a",
     body: patternBytes(MAX_PAYLOAD + 1),
     status: 413,
+    code: "body_too_large",
     contains: ["10"],
   },
   {
@@ -110,6 +149,7 @@ const EXAMPLES: Case[] = [
     path: "/files/download?name=there",
     headers: { Range: "bytes=5-" },
     status: 416,
+    code: "range_not_satisfiable",
   },
 ];
 

@@ -139,7 +139,7 @@ test("An application is for its owner and holders of a key, as at the gate of it
   await using hosted = await Hosted.start();
   const none = await hosted.ask("GET", "/");
   assertEquals([none.status, none.header("www-authenticate")], [401, 'ApiKey realm="kvdrive"']);
-  assertMatch(none.body, /^\{"errors":\[".*"\]\}$/);
+  assertMatch(none.body, /^\{"errors":\[".*"\],"code":"[a-z_]+"\}$/);
   const wrong = await hosted.ask("GET", "/", { "X-API-Key": "abcdefgh.no" });
   assertEquals(wrong.status, 401);
   const page = await hosted.ask("GET", "/", { Accept: "text/html" });

@@ -11,13 +11,28 @@ Deno.test("A browser that navigates gets an error of the gate as a page, a progr
   await gate.open("http://127.0.0.1:1", "dead");
   await gate.open(silent.origin, "slow");
   await gate.open(undefined, "none");
-  const cases: [path: string, status: number, says: RegExp][] = [
-    ["/", 404, /<h1>There is no application here<\/h1>\n<p>An application has/],
-    [`${gate.prefix("dead")}/`, 502, /<h1>The application cannot be reached<\/h1>\n<p>Try again/],
-    [`${gate.prefix("none")}/`, 502, /<h1>The application has no upstream yet<\/h1>/],
-    [`${gate.prefix("slow")}/`, 504, /<h1>The application did not answer in time<\/h1>/],
+  const cases: [path: string, status: number, code: string, says: RegExp][] = [
+    ["/", 404, "app_not_found", /<h1>There is no application here<\/h1>\n<p>An application has/],
+    [
+      `${gate.prefix("dead")}/`,
+      502,
+      "upstream_unreachable",
+      /<h1>The application cannot be reached<\/h1>\n<p>Try again/,
+    ],
+    [
+      `${gate.prefix("none")}/`,
+      502,
+      "upstream_missing",
+      /<h1>The application has no upstream yet<\/h1>/,
+    ],
+    [
+      `${gate.prefix("slow")}/`,
+      504,
+      "upstream_timeout",
+      /<h1>The application did not answer in time<\/h1>/,
+    ],
   ];
-  for (const [path, status, says] of cases) {
+  for (const [path, status, code, says] of cases) {
     const page = await ask(gate, path, { headers: BROWSER });
     assertEquals(page.status, status);
     assertEquals(page.headers.get("content-type"), "text/html; charset=utf-8");
@@ -33,8 +48,8 @@ Deno.test("A browser that navigates gets an error of the gate as a page, a progr
         status,
         "application/json",
       ]);
-      const { errors } = await answer.json() as { errors: string[] };
-      assertEquals(errors.length, 1);
+      const body = await answer.json() as { errors: string[]; code: string };
+      assertEquals([body.errors.length, body.code], [1, code]);
     }
   }
 });

@@ -166,7 +166,7 @@ Deno.test("A refusal reaches a client that keeps sending.", async () => {
   })().catch(() => {});
   const answer = await deadline(client.readAnswer(), SOON);
   assertEquals([answer.status, answer.header("Connection")], [400, "close"]);
-  assertMatch(answer.body, /^\{"errors":\[".+"\]\}$/);
+  assertMatch(answer.body, /^\{"errors":\[".+"\],"code":"invalid_file_name"\}$/);
   await sending;
 });
 

@@ -93,7 +93,10 @@ Deno.test("During shutdown, other requests get 503 with Retry-After while an upl
   const refused = await server.fetch("drive", "/files");
   assertEquals(refused.status, 503);
   assertMatch(refused.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
-  assertMatch(await refused.text(), /^\{"errors":\[".*shutting down.*"\]\}$/);
+  assertMatch(
+    await refused.text(),
+    /^\{"errors":\[".*shutting down.*"\],"code":"shutting_down"\}$/,
+  );
   gated.open();
   (await pending).expect(201);
   assertEquals((await deadline(server.process.status, SOON)).code, 0);

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { assertErrorCode } from "./openapi/error_codes.ts";
 
 /** Bytes of an answer that a failed expectation shows. */
 const EXCERPT = 500;
@@ -13,6 +14,7 @@ export class Answer {
 
   static async of(response: Response): Promise<Answer> {
     const bytes = new Uint8Array(await response.arrayBuffer());
+    if (response.status >= 400) assertErrorCode(response.status, decode(bytes));
     return new Answer(response.status, response.headers, bytes);
   }
 
@@ -28,12 +30,17 @@ export class Answer {
   /** The sentences of an error answer, whose shape is checked on the way. */
   get errors(): string[] {
     const body = this.json as { errors: string[] };
-    assertEquals(Object.keys(body), ["errors"], this.text);
+    assertEquals(Object.keys(body), ["errors", "code"], this.text);
     assert(Array.isArray(body.errors) && body.errors.length > 0, this.text);
     for (const sentence of body.errors) {
       assert(typeof sentence === "string" && sentence.trim().length > 0, this.text);
     }
     return body.errors;
+  }
+
+  /** The code of an error answer. */
+  get code(): string {
+    return (this.json as { code: string }).code;
   }
 
   header(name: string): string {

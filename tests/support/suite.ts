@@ -1,4 +1,4 @@
-import { assert, assertNotMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
 import type { Answer } from "./answer.ts";
 import { Drive, type SendOptions } from "./drive.ts";
 import { PROJECT_KEY, type ServerOptions, TestServer } from "./server.ts";
@@ -38,6 +38,8 @@ export interface Case extends SendOptions {
   method: string;
   path: string;
   status: number;
+  /** The error code. */
+  code?: string;
   contains?: readonly string[];
   notContains?: readonly string[];
 }
@@ -78,9 +80,10 @@ export function addCases(
 }
 
 export async function runCase(drive: Drive, one: Case): Promise<Answer> {
-  const { name: _name, method, path, status, contains, notContains, ...options } = one;
+  const { name: _name, method, path, status, code, contains, notContains, ...options } = one;
   const answer = (await drive.send(method, path, options)).expect(status);
   if (status >= 400 && method !== "HEAD") assertErrorAnswer(answer);
+  if (code !== undefined) assertEquals(answer.code, code);
   const text = answer.text;
   for (const part of contains ?? []) assertStringIncludes(text, part);
   for (const part of notContains ?? []) assert(!text.includes(part), `${part} is in ${text}`);

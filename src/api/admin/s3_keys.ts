@@ -3,7 +3,7 @@ import { json } from "../../http/responses/json_response.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import type { Schema } from "../../openapi/types.ts";
-import { NoSuchProject, S3KeysUnavailable } from "../../store/engine/errors.ts";
+import { NoSuchProject } from "../../store/engine/errors.ts";
 import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
 import { s3KeyJson } from "./json.ts";
 import { keyLimitFields, listedKeyFields, newKeyLimitFields, newKeyOf } from "./project_keys.ts";
@@ -83,13 +83,9 @@ export const createS3Key = projectEndpoint({
 }, async (call, { store, idleTimeout }) => {
   const { project } = call;
   const wanted = await newKeyOf(call, idleTimeout, CREATABLE, "prefix");
-  try {
-    const made = await store.s3Keys.create(project, wanted);
-    if (made === undefined) throw new NoSuchProject(project);
-    return json(201, { ...s3KeyJson(made), secret_access_key: made.secret });
-  } catch (error) {
-    throw error instanceof S3KeysUnavailable ? errors.conflict(error.message) : error;
-  }
+  const made = await store.s3Keys.create(project, wanted);
+  if (made === undefined) throw new NoSuchProject(project);
+  return json(201, { ...s3KeyJson(made), secret_access_key: made.secret });
 });
 
 /** `DELETE …/s3-keys/{access_key_id}`: revokes an S3 key. */

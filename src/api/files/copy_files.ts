@@ -11,7 +11,14 @@ import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { placeId } from "../../store/engine/records.ts";
 import type { CopyKind, CopyRequest } from "../../store/files/copies.ts";
-import { type DriveCall, driveEndpoint, itemFailure, writeFailures } from "../drive_call.ts";
+import {
+  type DriveCall,
+  driveEndpoint,
+  failureFields,
+  type ItemFailure,
+  itemFailure,
+  writeFailures,
+} from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** Files that one call may copy or move. */
@@ -63,7 +70,7 @@ const schemas: OperationDescription["schemas"] = {
     failed: listOf(
       closed({
         name: { ...schema("FileName"), description: "The source." },
-        error: { type: "string", minLength: 1 },
+        ...failureFields,
       }),
     ),
   }),
@@ -171,10 +178,10 @@ function resultOf(
 ): unknown {
   if (outcomes.every((error) => error instanceof StoreUnavailable)) throw outcomes[0];
   const done: string[] = [];
-  const failed: { name: string; error: string }[] = [];
+  const failed: ({ name: string } & ItemFailure)[] = [];
   for (const [i, { from: { name } }] of items.entries()) {
     if (outcomes[i] === undefined) done.push(name);
-    else failed.push({ name, error: itemFailure(outcomes[i], call, deps) });
+    else failed.push({ name, ...itemFailure(outcomes[i], call, deps) });
   }
   return { done, failed };
 }
@@ -191,7 +198,7 @@ async function readRequest(
   if (isMany && single !== undefined) throw errors.unknownField(single, MANY);
   const { ifMatch } = preconditionsOf(call.request);
   if (isMany && ifMatch !== null) {
-    throw errors.badCopy("If-Match is about one source: leave it out with items");
+    throw errors.ifMatchOfMany();
   }
   const drive = fields.optionalText("to_drive", driveNameProblem) ?? call.drive;
   const overwrite = fields.flagOr("overwrite", false);

@@ -1,4 +1,4 @@
-import { errors } from "../../http/http_error.ts";
+import { errors, type HttpError } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/responses/json_response.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
@@ -8,7 +8,14 @@ import { isoSeconds } from "../../rules/dates.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import type { TrashItem } from "../../store/files/trash.ts";
 import { VERSION_LENGTH } from "../../store/bytes/versions.ts";
-import { type DriveCall, driveEndpoint, itemFailure, writeFailures } from "../drive_call.ts";
+import {
+  type DriveCall,
+  driveEndpoint,
+  failureFields,
+  type ItemFailure,
+  itemFailure,
+  writeFailures,
+} from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** Items that one call may restore or delete. */
@@ -91,7 +98,7 @@ export const restoreTrash = driveEndpoint({
     RestoreRequest: closed({ ids, overwrite: { type: "boolean" } }, { optional: ["overwrite"] }),
     RestoreResult: closed({
       restored: listOf(schema("TrashId")),
-      failed: listOf(closed({ id: schema("TrashId"), error: { type: "string", minLength: 1 } })),
+      failed: listOf(closed({ id: schema("TrashId"), ...failureFields })),
     }),
   },
 }, restoreItems);
@@ -103,35 +110,36 @@ export async function restoreItems(call: DriveCall, deps: Deps): Promise<Respons
   const overwrite = fields.flagOr("overwrite", false);
   await requireNames(call, deps, asked);
   const restored: string[] = [];
-  const failed: { id: string; error: string }[] = [];
+  const failed: ({ id: string } & ItemFailure)[] = [];
   // One after the other: two of them may have the same name.
   for (const id of asked) {
     const error = await restoreItem(call, deps, id, overwrite).catch((error: unknown) => {
       // What was restored before it is told to the caller.
       if (restored.length === 0) throw error;
-      return itemFailure(error, call, deps);
+      return error;
     });
     if (error === undefined) restored.push(id);
-    else failed.push({ id, error });
+    else failed.push({ id, ...itemFailure(error, call, deps) });
   }
   return json(200, { restored, failed });
 }
 
-/** Restores an item. Returns why it was not restored. */
+/** Restores an item. Returns why it stays in the trash. */
 async function restoreItem(
   call: DriveCall,
   { store }: Deps,
   id: string,
   overwrite: boolean,
-): Promise<string | undefined> {
-  const outcome = await store.trash.restore(call, id, { overwrite });
-  return outcome === "restored" ? undefined : REASONS[outcome];
+): Promise<HttpError | undefined> {
+  switch (await store.trash.restore(call, id, { overwrite })) {
+    case "absent":
+      return errors.trashItemNotFound();
+    case "taken":
+      return errors.nameTaken();
+    default:
+      return undefined;
+  }
 }
-
-const REASONS = {
-  absent: "There is no such item in the trash: it was restored, deleted, or has expired",
-  taken: 'Another file has its name: send "overwrite": true to replace that',
-};
 
 /** `DELETE /trash`: deletes items, or all of them, for good. */
 export const deleteTrash = driveEndpoint({

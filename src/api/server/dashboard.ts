@@ -3,7 +3,7 @@ import { sendStatic, type StaticFile, staticFile } from "../../http/responses/st
 import { header, plainResponse } from "../../openapi/messages.ts";
 import type { ParameterName } from "../../openapi/parameters.ts";
 import type { Content, HeaderObjects, ResponseObject } from "../../openapi/types.ts";
-import { escapeHtml } from "../../rules/html.ts";
+import { escapeHtml } from "../../http/responses/html.ts";
 import { publicEndpoint } from "../endpoint.ts";
 import { currentSession } from "../sessions/session_json.ts";
 

@@ -1,4 +1,5 @@
-import { errors, toHttpError } from "../../http/http_error.ts";
+import { toHttpError } from "../../http/error_response.ts";
+import { errors } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { json, pagingOf } from "../../http/responses/json_response.ts";
 import { sendFile } from "../../http/responses/send_file.ts";

@@ -6,7 +6,7 @@ import {
   NOTHING,
   type PageParts,
   pageStyle,
-} from "../../rules/html.ts";
+} from "../../http/responses/html.ts";
 import type { HttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { isoSeconds } from "../../rules/dates.ts";

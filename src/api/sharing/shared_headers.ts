@@ -11,7 +11,7 @@
  * @module
  */
 import { contentDisposition } from "../../http/responses/content_disposition.ts";
-import type { PageStyle } from "../../rules/html.ts";
+import type { PageStyle } from "../../http/responses/html.ts";
 
 /** What a served file may do in a browser: nothing. Browsers show images with a style of their own. */
 const FILE_POLICY = [

@@ -1,7 +1,8 @@
 import { toRuntimeResponse } from "../../http/responses/http_response.ts";
 import { deadline } from "@std/async/deadline";
 import { FetchGate } from "../../gate/fetch_gate.ts";
-import { errors, type HttpError, renderError, toHttpError } from "../../http/http_error.ts";
+import { renderError, toHttpError } from "../../http/error_response.ts";
+import { errors, type HttpError } from "../../http/http_error.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { requestIdOf } from "../../http/request_context.ts";

@@ -1,5 +1,6 @@
 import { hostnameOf } from "../../rules/hosts.ts";
-import { errors, renderError, toHttpError } from "../../http/http_error.ts";
+import { renderError, toHttpError } from "../../http/error_response.ts";
+import { errors } from "../../http/http_error.ts";
 
 /** The path of the answers to challenges (RFC 8555, 8.3). */
 const CHALLENGE = "/.well-known/acme-challenge/";

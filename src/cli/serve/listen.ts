@@ -1,7 +1,8 @@
 import { createApp } from "../../app.ts";
 import type { Deps } from "../../api/endpoint.ts";
 import { Gate } from "../../gate/gate.ts";
-import { errors, type HttpError, renderError } from "../../http/http_error.ts";
+import { renderError } from "../../http/error_response.ts";
+import { errors, type HttpError } from "../../http/http_error.ts";
 import { requestedHost } from "../../http/network/request_origin.ts";
 import type { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
@@ -119,7 +120,7 @@ export function listen(
       writeTimeout: idleTimeout * READER_PATIENCE,
       handler: app,
       respondMalformed: ({ status, message }) =>
-        refuse(errors.malformed(status === 431 ? 431 : 400, message)),
+        refuse(errors.malformed(status === 431 ? "head_too_large" : "malformed_request", message)),
       respondFull: () => refuse(errors.serverFull()),
       onError,
       onExhausted,

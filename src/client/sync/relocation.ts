@@ -36,8 +36,7 @@ export async function relocate(
   try {
     return await unlessMissing(send(drives, how, { from, to })) !== undefined;
   } catch (error) {
-    const exists = error instanceof Refused && error.status === 409 &&
-      /already/.test(error.message);
+    const exists = error instanceof Refused && error.code === "file_exists";
     throw exists ? new FileExists() : error;
   }
 }

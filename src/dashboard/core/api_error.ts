@@ -1,3 +1,8 @@
+import type { components } from "./api_schema.d.ts";
+
+/** By which the dashboard tells one error of the server from another. */
+export type ErrorCode = components["schemas"]["ErrorCode"];
+
 /** A call that failed, with a sentence for the user. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -8,6 +13,8 @@ export class ApiError extends Error {
     message: string,
     /** Seconds after which the server wants to be asked again. */
     readonly retryAfter?: number,
+    /** `undefined` if the server did not answer, but a proxy or nothing. */
+    readonly code?: ErrorCode,
   ) {
     super(message);
   }
@@ -27,23 +34,24 @@ export function unreachable(): ApiError {
 /** The error for an answer that is not a success. Reads its body. */
 export async function refused(response: Response): Promise<ApiError> {
   const seconds = Number(response.headers.get("retry-after") ?? NaN);
-  const message = sentenceIn(await response.text().catch(() => ""));
+  const { message, code } = errorIn(await response.text().catch(() => ""));
   return new ApiError(
     response.status,
     message ?? proxySentence(response.status),
     Number.isFinite(seconds) ? seconds : undefined,
+    code,
   );
 }
 
-/** The server's sentence in the JSON of an error; `undefined` if a proxy answered something else. */
-function sentenceIn(text: string): string | undefined {
+/** The server's sentence and code in the JSON of an error; nothing if a proxy answered something else. */
+function errorIn(text: string): { message?: string; code?: ErrorCode } {
   try {
-    const { errors } = JSON.parse(text);
-    const [first] = Array.isArray(errors) ? errors : [];
-    return typeof first === "string" ? first : undefined;
+    const { errors, code } = JSON.parse(text);
+    const [message] = Array.isArray(errors) ? errors : [];
+    return typeof message === "string" ? { message, code } : {};
   } catch {
     // A proxy may answer with a page.
-    return undefined;
+    return {};
   }
 }
 

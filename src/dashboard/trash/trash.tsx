@@ -110,8 +110,7 @@ async function restoreAfterQuestion(
   ids: readonly string[],
 ): Promise<Outcome & { hasReplaced: boolean }> {
   const first = await files.restoreItems(ids);
-  // The server names a condition under which it would restore them.
-  const taken = first.failed.filter(({ error }) => error.includes('"overwrite"'));
+  const taken = first.failed.filter(({ code }) => code === "file_exists");
   if (taken.length === 0) return { ...first, hasReplaced: false };
   const others = first.failed.filter((failure) => !taken.includes(failure));
   const isAgreed = await confirm(app, {

@@ -1,10 +1,12 @@
 /**
- * Every error that the store throws on purpose. `src/http/` maps them to statuses, `src/cli/` to exit codes.
+ * Every error that the store throws on purpose. Those that refuse a caller have an error code; `src/http/` maps the others
+ * to codes, and `src/cli/` all to exit codes.
  *
  * The message of every refusal and of everything for the operator is a sentence for a person.
  *
  * @module
  */
+import { type ErrorCode, Refusal } from "../../rules/error_codes.ts";
 import { formatBytes } from "../../rules/units.ts";
 
 /** An error that is named after its class. */
@@ -77,23 +79,23 @@ export function isCorruption(error: unknown): error is Error {
 // The caller is refused.
 
 /** The project does not exist, or not any more. */
-export class NoSuchProject extends StoreError {
+export class NoSuchProject extends Refusal {
   constructor(readonly project: string) {
-    super(`There is no project ${JSON.stringify(project)}`);
+    super("project_not_found", `There is no project ${JSON.stringify(project)}`);
   }
 }
 
 /** The drive does not exist, or not any more, and the write may not create it. */
-export class NoSuchDrive extends StoreError {
+export class NoSuchDrive extends Refusal {
   constructor(readonly drive: string) {
-    super(`There is no drive ${JSON.stringify(drive)}`);
+    super("drive_not_found", `There is no drive ${JSON.stringify(drive)}`);
   }
 }
 
 /** The application does not exist, or not any more. */
-export class NoSuchApp extends StoreError {
+export class NoSuchApp extends Refusal {
   constructor(readonly app: string) {
-    super(`There is no application ${JSON.stringify(app)} in this project`);
+    super("app_not_found", `There is no application ${JSON.stringify(app)} in this project`);
   }
 }
 
@@ -107,25 +109,36 @@ const TAKEN: Record<Unique, (id: string) => string> = {
   "key name": (id) => `The application has a key ${id} already: choose another name or delete it`,
 };
 
-export class AlreadyExists extends StoreError {
+const TAKEN_CODES: Record<Unique, ErrorCode> = {
+  project: "project_exists",
+  app: "app_exists",
+  host: "host_exists",
+  "key name": "app_key_exists",
+};
+
+export class AlreadyExists extends Refusal {
   constructor(readonly what: Unique, readonly id: string) {
-    super(TAKEN[what](JSON.stringify(id)));
+    super(TAKEN_CODES[what], TAKEN[what](JSON.stringify(id)));
   }
 }
 
 const DELETABLE = { project: "project", drive: "drive", app: "application" } as const;
 
 /** The target of a write is being deleted. */
-export class BeingDeleted extends StoreError {
+export class BeingDeleted extends Refusal {
   constructor(readonly what: keyof typeof DELETABLE, readonly id: string) {
-    super(`The ${DELETABLE[what]} ${JSON.stringify(id)} is being removed: try again`);
+    super(
+      "being_removed",
+      `The ${DELETABLE[what]} ${JSON.stringify(id)} is being removed: try again`,
+    );
   }
 }
 
 /** Keys exist only for applications with access control. */
-export class AccessIsOff extends StoreError {
+export class AccessIsOff extends Refusal {
   constructor(readonly app: string) {
     super(
+      "access_off",
       `The access control of the application ${JSON.stringify(app)} is off: enable it first`,
     );
   }
@@ -134,25 +147,34 @@ export class AccessIsOff extends StoreError {
 /** Why a call on an upload is refused. */
 export type UploadProblem = "absent" | "other name" | "completed" | "parts";
 
+const UPLOAD_CODES: Record<UploadProblem, ErrorCode> = {
+  absent: "upload_not_found",
+  "other name": "upload_name_mismatch",
+  completed: "upload_completed",
+  parts: "invalid_parts",
+};
+
 /** A call on an upload does not fit its state. */
-export class UploadRefused extends StoreError {
+export class UploadRefused extends Refusal {
   constructor(readonly problem: UploadProblem, message: string) {
-    super(message);
+    super(UPLOAD_CODES[problem], message);
   }
 }
 
-export class TooManyOpenUploads extends StoreError {
+export class TooManyOpenUploads extends Refusal {
   constructor(readonly max: number) {
     super(
+      "too_many_open_uploads",
       `The project has ${max} uploads open, and no more are allowed: ` +
         `complete or abort one of them, then start this one again`,
     );
   }
 }
 
-export class TooManyLinks extends StoreError {
+export class TooManyLinks extends Refusal {
   constructor(readonly max: number) {
     super(
+      "too_many_links",
       `The project has ${max} links, and no more are allowed: revoke links that are not needed, ` +
         `then create this one again`,
     );
@@ -170,7 +192,7 @@ export interface QuotaNumbers {
 }
 
 /** The project's quota has no room for the write. */
-export class QuotaExceeded extends StoreError {
+export class QuotaExceeded extends Refusal {
   /** @param outcome Effect of the refused write, as the end of a sentence. */
   constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
     const { resource, used, limit, more } = numbers;
@@ -181,12 +203,16 @@ export class QuotaExceeded extends StoreError {
         formatBytes(more)
       } more (${used} of ${limit} bytes, ${more} more): ` +
         "delete files, empty the trash, abort open uploads or ask the administrator for more";
-    super(`${sentence}; ${outcome}`);
+    super("quota_exceeded", `${sentence}; ${outcome}`);
   }
 }
 
 /** The secrets of S3 keys cannot be encrypted or decrypted. */
-export class S3KeysUnavailable extends StoreError {}
+export class S3KeysUnavailable extends Refusal {
+  constructor(message: string, options?: ErrorOptions) {
+    super("s3_keys_unavailable", message, options);
+  }
+}
 
 // The operator is told.
 

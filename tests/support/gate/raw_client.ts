@@ -1,5 +1,6 @@
 import { assert } from "@std/assert";
 import { deadline } from "@std/async/deadline";
+import { assertErrorCode } from "../openapi/error_codes.ts";
 
 /** How long anything may take that should happen at once. */
 const SOON = 20_000;
@@ -51,6 +52,7 @@ export class RawClient implements Disposable {
     const body = method === "HEAD" || status === 204 || status === 304 || status < 200
       ? ""
       : await this.readBody(header);
+    assertErrorCode(status, body);
     return { status, lines, header, body };
   }
 

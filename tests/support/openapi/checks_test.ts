@@ -32,7 +32,7 @@ function listing(changes: Partial<Omit<Exchange, "headers" | "body">> & {
   };
 }
 
-const ERROR = { errors: ["A sentence"] };
+const ERROR = { errors: ["A sentence"], code: "file_not_found" };
 
 /** A difference from a correct answer, and the problem that is reported. */
 const WRONG: [string, Exchange, RegExp][] = [
@@ -53,8 +53,12 @@ const WRONG: [string, Exchange, RegExp][] = [
     listing({ headers: { "Cache-Control": "public" } }),
     /Cache-Control: public/,
   ],
-  ["an error of another form", listing({ status: 400, body: { errors: "x" } }), /errors/],
-  ["an error without a sentence", listing({ status: 400, body: { errors: [] } }), /fewer than 1/],
+  ["an error of another form", listing({ status: 400, body: { ...ERROR, errors: "x" } }), /errors/],
+  [
+    "an error without a sentence",
+    listing({ status: 400, body: { ...ERROR, errors: [] } }),
+    /fewer than 1/,
+  ],
   [
     "503 without Retry-After",
     listing({ status: 503, body: ERROR }),

@@ -10,6 +10,7 @@
 
 import { AssertionError } from "@std/assert";
 import type { Answer } from "../answer.ts";
+import { assertErrorCode, errorCodeProblem } from "./error_codes.ts";
 import { checkExchange, type Exchange, isJson } from "./checks.ts";
 import { Description } from "./description.ts";
 
@@ -53,6 +54,7 @@ export async function checkRawAnswer(
   answer: Answer,
 ): Promise<void> {
   const { status, headers, bytes: body } = answer;
+  assertErrorCode(status, answer.text);
   const line = /^([^\s]+) ([^\s]+) HTTP\/1\.[01]\r\n/.exec(latin1(request));
   const isRuntimes = !headers.has("X-Request-Id") && status >= 400 && body.length === 0;
   if (!watched.has(port) || line === null || isRuntimes) return;
@@ -65,8 +67,13 @@ async function judgedFetch(input: Input, init?: Init): Promise<Response> {
   const response = await plainFetch(input, init);
   const url = new URL(input instanceof Request ? input.url : input);
   const port = portOf(url.origin);
-  if (!watched.has(port)) return response;
   const { status, headers } = response;
+  if (!watched.has(port)) {
+    if (status >= 400 && headers.get("Content-Type") === "application/json") {
+      assertErrorCode(status, textOf(await bytesOf(response.clone())));
+    }
+    return response;
+  }
   const method = methodOf(input, init);
   const target = url.pathname + url.search;
   const own = await descriptionOf(url.origin, init?.client);
@@ -79,6 +86,8 @@ async function judgedFetch(input: Input, init?: Init): Promise<Response> {
 /** @throws {AssertionError} where an answer is not as it is described. */
 function settle(port: number, own: Description, exchange: Exchange): void {
   const { pair, problems } = checkExchange(own, exchange);
+  const codeProblem = errorCodeProblem(exchange.status, textOf(exchange.body));
+  if (codeProblem !== undefined) problems.push(codeProblem);
   countAnswer(pair);
   if (problems.length === 0) return;
   const { method, target, status } = exchange;
@@ -111,6 +120,10 @@ async function bytesOf(response: Response): Promise<Uint8Array | undefined> {
     if (error instanceof TypeError || error instanceof DOMException) return undefined;
     throw error;
   }
+}
+
+function textOf(bytes: Uint8Array | undefined): string {
+  return new TextDecoder().decode(bytes);
 }
 
 /** The method as `fetch` sends it. */

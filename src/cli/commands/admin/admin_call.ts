@@ -41,11 +41,11 @@ export class AdminCall extends StoreCall {
   }
 
   /** Hides a misplaced secret, which the server repeats as the name of what it does not have. */
-  #withoutSecrets({ status, message }: Refused): Refused {
+  #withoutSecrets({ status, message, code }: Refused): Refused {
     const hidden = this.args.operands.reduce(
       (text, word) => text.replaceAll(`"${word}"`, quoteWord(word)),
       message,
     );
-    return new Refused(status, hidden);
+    return new Refused(status, hidden, code);
   }
 }

@@ -1,4 +1,4 @@
-import { RemoteSharing, type TrashItem } from "../../../client/sharing.ts";
+import { type NotRestored, RemoteSharing, type TrashItem } from "../../../client/sharing.ts";
 import { CommandError, printNotice } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
@@ -81,8 +81,9 @@ class RestoreRun {
       for (const id of restored) {
         this.restored.push({ drive_name: drive, id, name: names.get(id) ?? "" });
       }
-      for (const { id, error } of failed) {
-        this.failed.push({ target: `${drive}:${names.get(id)}`, error: advised(error) });
+      for (const failure of failed) {
+        const target = `${drive}:${names.get(failure.id)}`;
+        this.failed.push({ target, error: sentenceOf(failure) });
       }
     }
   }
@@ -98,8 +99,8 @@ class RestoreRun {
         if (isRestored) this.restored.push({ drive_name: drive, id });
         const [failure] = failed;
         // A failure for another reason than absence is that of its drive.
-        if (failure !== undefined && !/no such item/.test(failure.error)) {
-          problem = advised(failure.error);
+        if (failure !== undefined && failure.code !== "trash_item_not_found") {
+          problem = sentenceOf(failure);
         }
         if (isRestored) break;
       }
@@ -108,9 +109,9 @@ class RestoreRun {
   }
 }
 
-/** Replaces the advice for programs by that for the command line. */
-function advised(error: string): string {
-  return error.replace('send "overwrite": true to replace that', "--overwrite replaces that");
+/** The reason of a failure, with advice for the command line in place of that for programs. */
+function sentenceOf({ error, code }: NotRestored): string {
+  return code === "file_exists" ? "Another file has its name: --overwrite replaces that" : error;
 }
 
 export async function emptyTrash(call: ServerCall): Promise<void> {

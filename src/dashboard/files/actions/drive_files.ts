@@ -1,4 +1,5 @@
 import { type Api, dataOf, pagesOf } from "../../core/api.ts";
+import type { ErrorCode } from "../../core/api_error.ts";
 import type { Entry, Place } from "../entry.ts";
 import { compareEntries } from "../listing/order.ts";
 import { numbered } from "./naming.ts";
@@ -15,7 +16,7 @@ export interface Renaming {
 
 export interface Outcome {
   done: string[];
-  failed: { name: string; error: string }[];
+  failed: { name: string; error: string; code?: ErrorCode }[];
 }
 
 /** What an operation did that puts files into the trash. */
@@ -188,7 +189,7 @@ export class DriveFiles {
         }),
       );
       outcome.done.push(...restored);
-      outcome.failed.push(...failed.map(({ id, error }) => ({ name: id, error })));
+      outcome.failed.push(...failed.map(({ id, ...failure }) => ({ name: id, ...failure })));
     }
     return outcome;
   }
