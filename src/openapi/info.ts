@@ -10,7 +10,8 @@ The following applies to every operation and is not repeated below:
 
 - Checks have a fixed order: route, method, key, parameters, body. An unknown path is answered with 404, an unsupported
   method with 405 and \`Allow\`.
-- An error is \`{"errors": ["one sentence that says what was wrong and what would be right"]}\`.
+- An error is \`{"errors": ["one sentence that says what was wrong and what would be right"], "code": "file_not_found"}\`.
+  Codes are stable, and a later version may have further ones; sentences may change.
 - Query strings follow \`application/x-www-form-urlencoded\`: \`+\` is a space. Malformed percent-encoding, invalid UTF-8
   and a repeated parameter (except \`names\`) are answered with 400. Unknown parameters are ignored.
 - JSON bodies are parsed as JSON regardless of \`Content-Type\`.
