@@ -18,6 +18,18 @@ export const RUNTIME_OPTIONS: readonly string[] = [
   "--allow-sys",
 ];
 
+/** Returns the option of the runtime that lets a server start itself as several processes, and no other program. */
+export function runPermission({ command: [program] }: Build): string {
+  return `--allow-run=${program}`;
+}
+
+/** Returns a build whose command may start itself. Launchers see from the arguments when it has to. */
+export function withRunPermission(build: Build): Build {
+  const [program, run, ...rest] = build.command;
+  if (run !== "run") return build;
+  return { ...build, command: [program, run, runPermission(build), ...rest] };
+}
+
 /** How the program was built. */
 export interface Build {
   kind: "from source" | "packed" | "compiled";

@@ -219,11 +219,20 @@ room=$base/$archive
 is_whole "$room" || unpack
 require_own "$room"
 
+# A server of several processes starts itself for each of them. These, and other servers, may start no program.
+several=
+if [ -z "${KVDRIVE_WORKER:-}" ]; then
+  several=${KVDRIVE_PROCESSES:-}
+  for word; do
+    case $word in --processes | --processes=*) several=yes ;; esac
+  done
+fi
+
 # Each connection needs a descriptor, and the usual limit is 1024.
 ulimit -n "$(ulimit -H -n)" 2> /dev/null || :
 
 export DENO_DIR="$room/cache" DENO_NO_UPDATE_CHECK=1 DENO_NO_PACKAGE_JSON=1
 export DENO_TLS_CA_STORE="${DENO_TLS_CA_STORE:-mozilla,system}"
 export KVDRIVE_PACKED="$self"
-exec "$room/deno" run --quiet @OPTIONS@ --no-remote --cached-only \
+exec "$room/deno" run --quiet @OPTIONS@ ${several:+"--allow-run=$self"} --no-remote --cached-only \
   --config "$room/app/deno.json" "$room/app/main.ts" "$@"

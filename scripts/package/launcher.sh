@@ -45,11 +45,20 @@ runtime=$found
 find_package "$runtime" '@deno/*/deno' ||
   fail "The npm package \"deno\" has no runtime for this system ($(uname -sm)), or was installed without optional dependencies"
 
+# A server of several processes starts itself for each of them. These, and other servers, may start no program.
+several=
+if [ -z "${KVDRIVE_WORKER:-}" ]; then
+  several=${KVDRIVE_PROCESSES:-}
+  for word; do
+    case $word in --processes | --processes=*) several=yes ;; esac
+  done
+fi
+
 # Each connection needs a descriptor, and the usual limit is 1024.
 ulimit -n "$(ulimit -H -n)" 2> /dev/null || :
 
 export DENO_NO_UPDATE_CHECK=1 DENO_NO_PACKAGE_JSON=1
 export DENO_TLS_CA_STORE="${DENO_TLS_CA_STORE:-mozilla,system}"
 export KVDRIVE_LAUNCHER="$self"
-exec "$found" run --quiet @OPTIONS@ --no-remote --cached-only \
+exec "$found" run --quiet @OPTIONS@ ${several:+"--allow-run=$self"} --no-remote --cached-only \
   --config "$app/deno.json" "$app/main.ts" "$@"

@@ -81,6 +81,23 @@ Deno.test("The launcher finds the runtime as each installer lays the packages ou
   }
 });
 
+Deno.test("Only a server of several processes may start the launcher, and none of them may", async () => {
+  await using installed = await Installation.make();
+  const command = join(installed.folder, "bin/kvdrive");
+  const cases: [string[], Record<string, string>, boolean][] = [
+    [["serve"], {}, false],
+    [["serve", "--processes", "2"], {}, true],
+    [["serve", "--processes=2"], {}, true],
+    [["serve"], { KVDRIVE_PROCESSES: "2" }, true],
+    [["serve", "--processes", "2"], { KVDRIVE_WORKER: "{}" }, false],
+  ];
+  for (const [args, env, isGranted] of cases) {
+    const { stdout } = await installed.run([command, ...args], env);
+    const granted = stdout.includes(`[--allow-run=${installed.program}/bin/kvdrive]`);
+    assertEquals([granted, stdout.includes("allow-run")], [isGranted, isGranted], args.join(" "));
+  }
+});
+
 Deno.test("The launcher works from any folder and through any call", async () => {
   await using installed = await Installation.make();
   const bin = join(installed.folder, "bin");

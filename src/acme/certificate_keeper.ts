@@ -45,6 +45,11 @@ export interface KeeperOptions {
   registeredDomain: (name: string) => string;
   authority: Authority;
   folder: CertificateFolder;
+  /**
+   * Asks the process of the server that obtains certificates to obtain the first one of a host name, and returns whether
+   * there is one. Absent in that process.
+   */
+  order?: (name: string) => Promise<boolean>;
   onNotice: (text: string) => void;
   onError: (error: unknown) => void;
 }
@@ -122,6 +127,10 @@ export class CertificateKeeper implements CertificateSource {
   async #selectFirst(name: string): Promise<TlsCertificate | undefined> {
     if (!await this.options.isAppHost(name)) return undefined;
     let entry = this.#entries.get(name);
+    if (this.options.order !== undefined) {
+      if (await this.options.order(name)) await this.#reload();
+      return this.#entries.get(name)?.certificate?.tls;
+    }
     if (entry === undefined) {
       if (!this.#mayOrderFirst()) return undefined;
       this.#entries.set(name, entry = new CertificateEntry(name, false));
@@ -193,6 +202,7 @@ export class CertificateKeeper implements CertificateSource {
       this.#reloadAt = now + RELOAD_INTERVAL;
       if (await this.options.folder.revision() !== this.#revision) await this.#reload();
     }
+    if (this.options.order !== undefined) return;
     await this.#saveAgain();
     const { directory } = this.options.authority;
     const due = [...this.#entries.values()].filter((entry) => entry.isDue(directory))

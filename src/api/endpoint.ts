@@ -36,10 +36,24 @@ export interface ProgramStatus {
   storeSize: () => Promise<number | undefined>;
   /** Bytes of the disk that uploads leave free. */
   diskReserve: number;
+  /** The load of the server, and what its background work knows. */
+  load: () => Promise<ServerLoad>;
+}
+
+/** The load of a process of the server, or the sum over its processes, and what one of them knows. */
+export interface ServerLoad {
   /** The requests that are running, by kind. */
-  running: () => Readonly<Record<RequestKind, number>>;
-  /** What the operator should know about the settings and files of this process, as sentences without a period. */
-  warnings: () => Promise<string[]>;
+  running: Readonly<Record<RequestKind, number>>;
+  /** Resident memory, and the JavaScript heap in use, in bytes. */
+  memory: { resident: number; heap: number };
+  /** When the oldest process was started, in milliseconds since 1970. */
+  started: number;
+  /** The processes that answered. */
+  processes: number;
+  /** The state of the server's backups; absent if it makes none. */
+  backup?: BackupStatus | undefined;
+  /** What the operator should know about settings and files, as sentences without a period. */
+  warnings: string[];
 }
 
 /** What the endpoints need from the program. */
@@ -49,8 +63,6 @@ export interface Deps extends ServerParts {
   dashboard: StaticFiles;
   /** Size and free space of the store's disk. */
   volume: VolumeQuery;
-  /** The state of the server's backups; absent if it makes none. */
-  backups?: (() => BackupStatus) | undefined;
   program: ProgramStatus;
   /** Absent if there is no gate. */
   gate: GateAddress | undefined;

@@ -7,7 +7,16 @@ import { HostRules } from "../rules/hosts.ts";
 import { Rights } from "../rules/rights.ts";
 import type { Store } from "../store/store.ts";
 import type { DriveCall } from "./drive_call.ts";
-import type { Deps, RoutedRequest } from "./endpoint.ts";
+import type { Deps, RoutedRequest, ServerLoad } from "./endpoint.ts";
+
+/** The load of a server that does nothing. */
+export const NO_LOAD: ServerLoad = {
+  running: { upload: 0, download: 0, gate: 0, other: 0 },
+  memory: { resident: 0, heap: 0 },
+  started: 0,
+  processes: 1,
+  warnings: [],
+};
 
 /** A server's dependencies on this store, with defaults for everything else. */
 export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
@@ -22,8 +31,7 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
       storeKind: "file",
       storeSize: () => Promise.resolve(undefined),
       diskReserve: 0,
-      running: () => ({ upload: 0, download: 0, gate: 0, other: 0 }),
-      warnings: () => Promise.resolve([]),
+      load: () => Promise.resolve(NO_LOAD),
     },
     gate: undefined,
     share: { publicUrl: undefined, host: undefined },

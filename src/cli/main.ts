@@ -15,6 +15,7 @@ import { parseCommandLine } from "./options/parser.ts";
 import {
   CommandError,
   type Environment,
+  ExitWith,
   OUTPUT_CLOSED_STATUS,
   OutputClosed,
   print,
@@ -51,6 +52,7 @@ export async function runCommand(args: string[], env: Environment): Promise<numb
     return 0;
   } catch (error) {
     if (error instanceof OutputClosed) return OUTPUT_CLOSED_STATUS;
+    if (error instanceof ExitWith) return error.status;
     if (!(error instanceof Error) || !FAILURES.some((kind) => error instanceof kind)) throw error;
     printNotice(error.message);
     return error instanceof UsageError ? 2 : 1;

@@ -78,6 +78,8 @@ export interface ConnectionLimits {
   stallTime: number;
   max?: number;
   maxPerNetwork?: number;
+  /** The processes that share the limits. */
+  processes?: number;
 }
 
 /**
@@ -102,10 +104,11 @@ export class ConnectionTable {
   #sparedAt = -Infinity;
 
   constructor(private readonly limits: ConnectionLimits) {
-    const { max = MAX_CONNECTIONS, maxPerNetwork = MAX_NETWORK_CONNECTIONS } = limits;
+    const { max = MAX_CONNECTIONS, maxPerNetwork = MAX_NETWORK_CONNECTIONS, processes = 1 } =
+      limits;
     this.clock = limits.clock;
-    this.#max = max;
-    this.#maxPerNetwork = maxPerNetwork;
+    this.#max = Math.floor(max / processes);
+    this.#maxPerNetwork = Math.floor(maxPerNetwork / processes);
     this.clock.onTick((now) => {
       for (const connection of this.#connections.keys()) connection.check(now);
     });

@@ -227,3 +227,13 @@ Deno.test("Clients that arrive together close stalled connections and not each o
   addTo(connections, "gate", "k");
   assertEquals(closed(burst), [true, false, false, false]);
 });
+
+Deno.test("Processes divide the limits, so that all together stay within them", () => {
+  const clock = { now: 0, onTick() {} } as unknown as Clock;
+  const limits = { clock, networkOf: (address: string) => address, stallTime: 60_000 };
+  const connections = new ConnectionTable({ ...limits, max: 7, maxPerNetwork: 5, processes: 2 });
+  addBusy(connections, "server", "a", "a");
+  assert(refuses(connections, "server", "a"));
+  addBusy(connections, "server", "b");
+  assert(refuses(connections, "server", "c"));
+});

@@ -12,7 +12,15 @@ export interface ListenAddress {
   port: number;
   /** The certificate of all connections, or what selects one for each; `undefined` for plain connections. */
   tls: TlsCertificate | CertificateSource | undefined;
+  /** How several processes share the port; absent for a port of this process alone. */
+  sharing?: PortSharing | undefined;
 }
+
+/**
+ * Linux spreads connections over the processes that listen on a port, which may be all those of one user. So the first
+ * process of a server finds out if the port is free.
+ */
+export type PortSharing = "first" | "further";
 
 export interface ListenerOptions {
   connections: ConnectionTable;
@@ -57,9 +65,13 @@ export class Listener {
   #warnedAt = -Infinity;
 
   /** Starts to listen. @throws if the port is not available. */
-  constructor({ hostname, port, tls }: ListenAddress, private readonly options: ListenerOptions) {
+  constructor(
+    { hostname, port, tls, sharing }: ListenAddress,
+    private readonly options: ListenerOptions,
+  ) {
     this.#tls = tls === undefined ? undefined : new TlsAcceptor(tls);
-    this.#listener = Deno.listen({ hostname, port });
+    if (sharing === "first") Deno.listen({ hostname, port }).close();
+    this.#listener = Deno.listen({ hostname, port, reusePort: sharing !== undefined });
     this.address = this.#listener.addr as Deno.NetAddr;
     this.#acceptAll();
   }

@@ -74,11 +74,16 @@ export interface StoreOptions {
   meter?: StoreMeter;
   /** Time between two passes of the scrub, in milliseconds; without it no pass is scheduled. */
   scrubEvery?: number | undefined;
+  /** Tells the process that does the background work that there is some; absent if this one does it. */
+  wakeOther?: ((part: BackgroundPart) => void) | undefined;
   /** Receives errors of background work. */
   onError: (error: unknown) => void;
   /** Receives a sentence at the start and the end of long background work. */
   onNotice?: (text: string) => void;
 }
+
+/** Background work that begins at once if there is a reason. */
+export type BackgroundPart = "sweeper" | "scrub";
 
 /** Known damage, and the progress of the scrub. */
 export interface Integrity extends ScrubState {
@@ -116,8 +121,10 @@ export class Store {
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
   readonly #quotas: Quotas;
+  readonly #wakeOther: StoreOptions["wakeOther"];
 
   constructor(private readonly db: Database, options: StoreOptions) {
+    this.#wakeOther = options.wakeOther;
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
     const { scrubEvery: every, onNotice = () => {} } = options;
     if (meter !== undefined) db.meter = meter;
@@ -135,14 +142,14 @@ export class Store {
     this.scrub = new Scrub(db, openVersions, this.#damages, { every, onError, onNotice });
     const note = (place: Place, version: string, problem: string) =>
       void this.#damages.note(place, version, problem).then((isNew) => {
-        if (isNew) this.scrub.wake();
+        if (isNew) this.wake("scrub");
       }).catch(onError);
     const onDamage: OnDamage = (place, version, { problem }) => note(place, version, problem);
     db.unreadable.report = ({ key, versionstamp, reason }) => {
       onError(new UnreadableEntry(key, reason));
       if (key[0] === "file") note(placeOf(key), versionstamp, UNREADABLE_RECORD);
     };
-    const discarded = new DiscardedBytes(() => this.sweeper.wake());
+    const discarded = new DiscardedBytes(() => this.wake("sweeper"));
     const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
     const reader = new FileReader(db, { projects: projectCache, openVersions, memory, onDamage });
     this.files = new FileStore(db, { reader, projects: projectCache, quotas, bodies });
@@ -155,7 +162,7 @@ export class Store {
       memory: memory.uploads,
       discarded,
       ttl: uploadTtl,
-      onUndigested: () => this.scrub.wake(),
+      onUndigested: () => this.wake("scrub"),
     });
     this.trash = new Trash(db, projectCache, quotas);
     this.events = new EventLog(db);
@@ -171,7 +178,7 @@ export class Store {
       compactor,
       onError,
     });
-    const wake = () => this.sweeper.wake();
+    const wake = () => this.wake("sweeper");
     this.adminToken = new AdminToken(db, revocations, events);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
     this.buckets = new Buckets(db, projectCache, this.projects);
@@ -228,7 +235,7 @@ export class Store {
     try {
       return await this.#disk?.reserve(size);
     } catch (error) {
-      if (error instanceof StoreFull) this.sweeper.wake();
+      if (error instanceof StoreFull) this.wake("sweeper");
       throw error;
     }
   }
@@ -249,6 +256,12 @@ export class Store {
   async usage(): Promise<UsedProject[]> {
     const [infos, usages] = await Promise.all([this.projects.list(), listUsage(this.db)]);
     return infos.map((info) => ({ ...info, ...(usages.get(info.project) ?? NO_PROJECT_USAGE) }));
+  }
+
+  /** Makes background work begin soon, in the process that does it. */
+  wake(part: BackgroundPart): void {
+    if (this.#wakeOther === undefined) this[part].wake();
+    else this.#wakeOther(part);
   }
 
   /** Returns the known damage and the progress of the scrub. */

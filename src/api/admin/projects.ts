@@ -68,11 +68,12 @@ export const listProjects = administratorEndpoint({
         "Absent if the server makes no backups.",
     }),
   },
-}, async (_call, { store, volume, backups }) => {
+}, async (_call, { store, volume, program }) => {
   const integrity = integrityJson(await store.integrity());
   const projects = (await store.usage()).map((used) => projectUsageJson(used, used));
   const disk = diskJson(await volume());
-  const optional = backups === undefined ? {} : { backups: backupsJson(backups()) };
+  const { backup } = await program.load();
+  const optional = backup === undefined ? {} : { backups: backupsJson(backup) };
   return json(200, { projects, disk, integrity, ...optional });
 });
 

@@ -18,8 +18,8 @@ export const showStatus = administratorEndpoint({
   tag: "The server",
   summary: "Show the state of the server",
   description:
-    "Returns the version, the store, its disk, backups and checks, the load, and warnings. Versions, running transfers and " +
-    "memory are those of the process that answers. For the administrator only.",
+    "Returns the version, the store, its disk, backups and checks, the load, and warnings. Running transfers and memory are " +
+    "the sum over the processes of the server (`--processes`). For the administrator only.",
   success: { 200: jsonResponse("The state of the server.", "Status") },
   schemas: {
     Status: closed({
@@ -27,6 +27,7 @@ export const showStatus = administratorEndpoint({
       deno: { type: "string", description: "The version of the runtime.", examples: ["2.9.6"] },
       build: { type: "string", enum: ["from source", "packed", "compiled"] },
       started: schema("Second"),
+      processes: count("The running processes of the server.", 1),
       s3: orNull({
         type: "string",
         description: "The address of S3.",
@@ -45,7 +46,7 @@ export const showStatus = administratorEndpoint({
       }),
       downloads: closed({ running: count("Requests that receive bytes of files.", 3) }),
       memory: closed({
-        resident: count("Resident memory of the process in bytes.", 150_000_000),
+        resident: count("Resident memory of all processes in bytes.", 150_000_000),
         heap: count("JavaScript heap in use in bytes.", 20_000_000),
       }),
       projects: count("The number of projects.", 4),
@@ -60,24 +61,23 @@ export const showStatus = administratorEndpoint({
       description: "`backups` is `null` if the server makes none, `s3` if S3 is off.",
     }),
   },
-}, async ({ origin }, { store, volume, backups, wrongKeys, program, s3 }) => {
-  const [disk, size, usages, integrity, own] = await Promise.all([
+}, async ({ origin }, { store, volume, wrongKeys, program, s3 }) => {
+  const [disk, size, usages, integrity, load] = await Promise.all([
     volume(),
     program.storeSize(),
     store.usage(),
     store.integrity(),
-    program.warnings(),
+    program.load(),
   ]);
-  const backup = backups?.();
+  const { backup, running, memory } = load;
   const { files, bytes } = sumOf(usages);
   const open = usages.reduce((sum, { openUploads }) => sum + openUploads, 0);
-  const running = program.running();
-  const { rss, heapUsed } = Deno.memoryUsage();
   return json(200, {
     version: program.version,
     deno: Deno.version.deno,
     build: program.build,
-    started: isoSeconds(performance.timeOrigin),
+    started: isoSeconds(load.started),
+    processes: load.processes,
     s3: s3(origin()) ?? null,
     store: { kind: program.storeKind, bytes: size ?? null },
     disk: diskJson(disk),
@@ -85,7 +85,7 @@ export const showStatus = administratorEndpoint({
     integrity: integrityJson(integrity),
     uploads: { open, running: running.upload },
     downloads: { running: running.download },
-    memory: { resident: rss, heap: heapUsed },
+    memory,
     projects: usages.length,
     files,
     bytes,
@@ -94,7 +94,7 @@ export const showStatus = administratorEndpoint({
       ...backupWarnings(backup),
       ...damageWarnings(integrity.damages.length),
       ...lockoutWarnings(wrongKeys.countWaiting()),
-      ...own,
+      ...load.warnings,
     ],
   });
 });

@@ -143,6 +143,12 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "time without a byte after which an upload ends; a download, ten times",
     default: "60s",
   },
+  {
+    name: "processes",
+    value: "N",
+    help: "processes that share the ports, 1 to 64; auto: one a core (Linux)",
+    default: "1",
+  },
   { name: "max-uploads", value: "N", help: "concurrent uploads; more of them wait", default: "64" },
   {
     name: "memory-budget",

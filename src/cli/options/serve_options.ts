@@ -1,6 +1,8 @@
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import { hostnameOf, hostProblem, isWithin, type ServerNames } from "../../rules/hosts.ts";
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
+import { MIB } from "../../rules/units.ts";
+import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
 import { OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
@@ -16,6 +18,7 @@ import {
   MEMORY,
   ORIGINS,
   PORT_OR_OFF,
+  PROCESSES,
   PROXIES,
   PUBLIC_URL,
   READS,
@@ -72,9 +75,7 @@ function parseOptions(values: OptionValues) {
     uploadTtl: values.parsed("upload-ttl", DURATION),
     failedReasons: values.optional("failed-reasons", SWITCH) ?? false,
     idleTimeout: values.parsed("idle-timeout", DURATION),
-    maxUploads: values.parsed("max-uploads", COUNT),
-    // `undefined` means a share of the machine's memory.
-    memoryBudget: values.optional("memory-budget", MEMORY),
+    ...dividedLimits(values),
     minUploadRate: values.parsed("min-upload-rate", SIZE),
     maxOpenUploads: values.parsed("max-open-uploads", COUNT),
     diskReserve: values.parsed("disk-reserve", SIZE),
@@ -88,6 +89,28 @@ function parseOptions(values: OptionValues) {
     scrubEvery: values.optional("scrub-every", SCRUB_INTERVAL),
     reads: values.parsed("reads", READS),
   };
+}
+
+/** Parses the limits of the server that its processes divide. @throws {UsageError} if one is too small for that. */
+function dividedLimits(
+  values: OptionValues,
+): { processes: number; maxUploads: number; memoryBudget: number | undefined } {
+  const processes = values.parsed("processes", PROCESSES);
+  const maxUploads = values.parsed("max-uploads", COUNT);
+  // `undefined` means a share of the machine's memory.
+  const memoryBudget = values.optional("memory-budget", MEMORY);
+  const requireEnough = (name: string, total: number, needed: number, text: string) => {
+    if (total >= needed) return;
+    throw new UsageError(
+      `The value "${
+        values.text(name)
+      }" of --${name} is too small for ${processes} processes: give at least ${text}, or fewer --processes`,
+    );
+  };
+  requireEnough("max-uploads", maxUploads, processes, String(processes));
+  const memory = processes * MIN_MEMORY_BUDGET;
+  requireEnough("memory-budget", memoryBudget ?? memory, memory, `${memory / MIB}MiB`);
+  return { processes, maxUploads, memoryBudget };
 }
 
 /** @throws {UsageError} if two of the addresses have a host name in common. */

@@ -18,6 +18,7 @@ const parseServeOptions = (args: string[], env: Record<string, string>): ServeOp
   readServeOptions(parseOptions(SERVE_OPTIONS, args), env);
 
 const DEFAULTS: ServeOptions = {
+  processes: 1,
   hostname: "127.0.0.1",
   port: 8000,
   appsPort: undefined,
@@ -97,6 +98,7 @@ const CASES: readonly Case[] = [
     ],
     bad: ["a.example.com:80", "https://a.example.com", "127.0.0.1", "a.example.com.", ",", "a_b"],
   },
+  { name: "processes", field: "processes", good: [["1", 1], ["64", 64]], bad: ["0", "65", "x"] },
   {
     name: "public-url",
     field: "publicUrl",

@@ -81,6 +81,19 @@ export const COUNT: ValueType<number> = {
   expected: "a whole number from 1",
 };
 
+/** The most processes of one server. */
+const MAX_PROCESSES = 64;
+
+/** The number of processes of a server; that of the cores for `auto`. */
+export const PROCESSES: ValueType<number> = {
+  parse(text) {
+    if (text === "auto") return Math.min(navigator.hardwareConcurrency, MAX_PROCESSES);
+    const count = COUNT.parse(text);
+    return count === undefined || count > MAX_PROCESSES ? undefined : count;
+  },
+  expected: `auto, or a whole number from 1 to ${MAX_PROCESSES}`,
+};
+
 /** Bytes; 0 is allowed. */
 export const SIZE: ValueType<number> = {
   parse: (text) => parseByteSize(text, 0),

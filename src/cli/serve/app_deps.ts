@@ -4,6 +4,7 @@ import { Readiness } from "../../api/server/health.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { UploadSlots } from "../../http/upload_slots.ts";
 import { hashSecret } from "../../rules/secrets.ts";
+import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import { VERSION } from "../../version.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import type { Observation } from "./observation.ts";
@@ -18,7 +19,6 @@ type PlatformDeps =
     | "store"
     | "dashboard"
     | "volume"
-    | "backups"
     | "gate"
     | "s3"
     | "hosts"
@@ -28,6 +28,10 @@ type PlatformDeps =
     | "isDraining"
   >
   & {
+    /** Limits wrong passwords of links. */
+    wrongPasswords?: WrongKeyLimiter;
+    /** The state of the backups of this process; absent if it makes none. */
+    backups?: (() => BackupStatus) | undefined;
     /** What the operator should know about the files of this process. */
     warnings?: () => Promise<string[]>;
     /** The certificates of https; absent without https, or where another server has them. */
@@ -38,23 +42,22 @@ type PlatformDeps =
 export function appDeps(
   options: ServeOptions,
   observation: Observation,
-  { warnings = () => Promise.resolve([]), ...own }: PlatformDeps,
+  { warnings = () => Promise.resolve([]), backups, certificates, ...own }: PlatformDeps,
 ): Deps {
   const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
   const { minUploadRate: rate, publicUrl, shareHost: host } = options;
   return {
+    wrongPasswords: new WrongKeyLimiter(),
     ...own,
     administrator: own.store.adminToken,
     share: { publicUrl, host },
-    wrongPasswords: new WrongKeyLimiter(),
     program: {
       version: VERSION,
       build: observation.build,
       storeKind: observation.hasFile ? "file" : "shared",
       storeSize: () => observation.storeSize(),
       diskReserve: options.diskReserve,
-      running: () => observation.running(),
-      warnings,
+      load: observation.loadOf({ backups, warnings }),
     },
     corsOrigins,
     failedReasons,
@@ -63,7 +66,7 @@ export function appDeps(
     uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
     trustedProxies,
     observer: observation.observer,
-    metrics: observation.metricsPage(own),
+    metrics: observation.metricsPage({ store: own.store, backups, certificates }),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
     readiness: new Readiness((signal) => own.store.probe(signal)),
     onError: observation.onError,

@@ -4,12 +4,18 @@ import { SERVE_OPTIONS } from "../options/configuration.ts";
 import { readServeOptions } from "../options/serve_options.ts";
 import { type Environment, printError } from "../terminal/output.ts";
 import { readCredentials } from "./credentials.ts";
+import { peersOf } from "./processes/worker.ts";
 import { serve } from "./serve.ts";
 
 export async function runServe({ options }: Arguments, env: Environment): Promise<void> {
   const settings = readServeOptions(options, env);
-  warnOfSecrets(options);
-  await serve(settings, readCredentials(env), env);
+  const peers = peersOf(env);
+  if (peers === undefined) warnOfSecrets(options);
+  if (peers === undefined && settings.processes > 1) {
+    const { superviseServer } = await import("./processes/supervisor.ts");
+    return await superviseServer(settings, Deno.args, env);
+  }
+  await serve(settings, readCredentials(env), env, peers);
 }
 
 /** Warns about secrets on the command line, which every user of the machine can read while the server runs. */

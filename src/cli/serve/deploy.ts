@@ -23,8 +23,9 @@ import { appDeps } from "./app_deps.ts";
 import { applyCredentials, readCredentials, startMessage } from "./credentials.ts";
 import { respondersOf, s3Address } from "./listen.ts";
 import { createMemoryBudget } from "./machine.ts";
-import { Observation } from "./observation.ts";
-import { drain, ignoreTimeout, ShutdownSignal } from "./serve.ts";
+import { logFormatOf, Observation } from "./observation.ts";
+import { ShutdownSignal } from "./processes/shutdown_signal.ts";
+import { drain, ignoreTimeout } from "./serve.ts";
 import { loadDashboard } from "./dashboard.ts";
 
 /** Milliseconds for running transfers, then to close the store: Deno Deploy ends a program 5 seconds after its signal. */
@@ -55,7 +56,11 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   const hosts = await HostRules.load(serverNames(options, { isOnDeploy: true }));
   // The platform owns the ports, so no upstream can be the server itself.
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, new Set());
-  const observation = new Observation({ log: options.log, data: undefined, build: buildKind(env) });
+  const observation = new Observation({
+    log: logFormatOf(options),
+    data: undefined,
+    build: buildKind(env),
+  });
   const { onError, observer } = observation;
   const opening = new StoreOpener(
     remoteStoreOf(env, options),

@@ -2,11 +2,13 @@ import { Authority } from "../../acme/authority.ts";
 import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { CertificateFolder } from "../../acme/certificate_folder.ts";
 import { CertificateKeeper } from "../../acme/certificate_keeper.ts";
-import { httpsRedirect } from "./https_redirect.ts";
+import { httpsRedirect, type RedirectOptions } from "./https_redirect.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
+import type { PortSharing } from "../../http1/listener.ts";
 import type { HttpServer } from "../../http1/server.ts";
 import { hostnameOf, type HostRules, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { SECOND } from "../../rules/units.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { type AcmeOptions, ALL_INTERFACES, httpsOrigin } from "../options/https_options.ts";
@@ -28,7 +30,11 @@ export interface HttpsParts {
   hosts: HostRules;
   observation: Observation;
   connections: ConnectionTable;
+  sharing: PortSharing | undefined;
 }
+
+/** How long a handshake in another process waits for the first certificate of a host name, in milliseconds. */
+const FIRST_CERTIFICATE_TIME = 16 * SECOND;
 
 /** Certificates from an authority, and the port for plain HTTP that they need. */
 export class Https {
@@ -38,11 +44,16 @@ export class Https {
 
   private constructor(
     private readonly deps: PreparedHttps,
-    { store, hosts, observation, connections }: HttpsParts,
+    { store, hosts, observation, connections, sharing }: HttpsParts,
   ) {
     const { options, acme, authorities } = deps;
+    const { peers } = observation;
     const challenges = new Map<string, string>();
-    this.#server = this.#listen(challenges, { connections, observation });
+    peers.onAsked("challenge", (token) => challenges.get(token) ?? null);
+    const answerOf = async (token: string) =>
+      challenges.get(token) ??
+        (await peers.ask("challenge", token)).find((answer) => answer !== null) ?? undefined;
+    this.#server = this.#listen(answerOf, { connections, observation, sharing });
     const { onNotice, onError } = observation;
     const folder = new CertificateFolder(options.data);
     this.keeper = new CertificateKeeper({
@@ -59,9 +70,16 @@ export class Https {
         challenges,
       }),
       folder,
+      ...peers.isLeader ? {} : {
+        order: async (name: string) =>
+          (await peers.ask("certificate", name, FIRST_CERTIFICATE_TIME)).includes(true),
+      },
       onNotice,
       onError,
     });
+    if (peers.isLeader) {
+      peers.onAsked("certificate", async (name) => await this.keeper.select(name) !== undefined);
+    }
   }
 
   /**
@@ -113,10 +131,10 @@ export class Https {
   }
 
   #listen(
-    challenges: ReadonlyMap<string, string>,
+    answerOf: RedirectOptions["answerOf"],
     parts: Omit<ListenParts, "app">,
   ): HttpServer {
-    const app = httpsRedirect({ challenges, originOf: (name) => this.#originOf(name) });
+    const app = httpsRedirect({ answerOf, originOf: (name) => this.#originOf(name) });
     const { hostname, idleTimeout } = this.deps.options;
     const address = { hostname, port: this.deps.acme.httpPort, idleTimeout };
     try {

@@ -6,8 +6,8 @@ import { errors } from "../../http/http_error.ts";
 const CHALLENGE = "/.well-known/acme-challenge/";
 
 export interface RedirectOptions {
-  /** The answers to challenges of an authority, by their tokens. */
-  challenges: ReadonlyMap<string, string>;
+  /** Returns the answer to a challenge of an authority; `undefined` for an unknown token. */
+  answerOf: (token: string) => Promise<string | undefined>;
   /** Returns the https address of a host name; `undefined` for one that is not of this server. */
   originOf: (name: string) => Promise<string | undefined>;
 }
@@ -17,14 +17,14 @@ export interface RedirectOptions {
  * redirects to host names of this server, so that no forged `Host` header leads a caller elsewhere.
  */
 export function httpsRedirect(
-  { challenges, originOf }: RedirectOptions,
+  { answerOf, originOf }: RedirectOptions,
 ): (request: Request) => Promise<Response> {
   return async ({ url }) => {
     try {
       // The target exactly as it was sent: parsing would change names of files.
       const [, host = "", target = ""] = /^https?:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
       if (target.startsWith(CHALLENGE)) {
-        const text = challenges.get(target.slice(CHALLENGE.length));
+        const text = await answerOf(target.slice(CHALLENGE.length));
         if (text === undefined) throw errors.challengeNotFound();
         return new Response(text, {
           headers: { "Content-Type": "text/plain", "Content-Length": String(text.length) },

@@ -9,6 +9,7 @@ import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
 import { READER_PATIENCE } from "../../http/responses/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
+import type { PortSharing } from "../../http1/listener.ts";
 import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
 import { type HostRules, isWithin } from "../../rules/hosts.ts";
@@ -24,6 +25,8 @@ export interface ListenParts {
   app: Handler;
   connections: ConnectionTable;
   observation: Observation;
+  /** How the processes of the server share their ports. */
+  sharing?: PortSharing | undefined;
 }
 
 /** How one port differs from the others. */
@@ -102,7 +105,7 @@ export function s3Address({ domain, port, scheme }: S3Place, origin: string): st
 export function listen(
   { hostname, port, idleTimeout }: Pick<ServeOptions, "hostname" | "port" | "idleTimeout">,
   tls: Tls,
-  { app, connections, observation: { observer, onError } }: ListenParts,
+  { app, connections, observation: { observer, onError }, sharing }: ListenParts,
   { option = "--port", refusal = renderError }: Partial<PortKind> = {},
 ): HttpServer {
   const refuse = (error: HttpError): Response => {
@@ -115,7 +118,7 @@ export function listen(
     return response;
   };
   try {
-    return new HttpServer({ hostname, port, tls }, {
+    return new HttpServer({ hostname, port, tls, sharing }, {
       connections,
       writeTimeout: idleTimeout * READER_PATIENCE,
       handler: app,
@@ -150,12 +153,13 @@ export function listenS3(
 export function openGate(
   options: ServeOptions,
   tls: Tls,
-  { store, wrongKeys, observation: { observer, onError }, connections, policy }: {
+  { store, wrongKeys, observation: { observer, onError }, connections, policy, sharing }: {
     store: Store;
     wrongKeys: WrongKeyLimiter;
     observation: Observation;
     connections: ConnectionTable;
     policy: { hosts: HostRules; upstreamRules: UpstreamRules };
+    sharing: PortSharing | undefined;
   },
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout, appsIdleTimeout, hsts } =
@@ -165,7 +169,7 @@ export function openGate(
   const timeouts = { trustedProxies, idleTimeout, appsTimeout, appsIdleTimeout };
   const deps = { store, wrongKeys, ...policy, ...timeouts, hsts, observer, onError, onExhausted };
   try {
-    return new Gate(deps, connections, { hostname, port, tls });
+    return new Gate(deps, connections, { hostname, port, tls, sharing });
   } catch (error) {
     const failure = cannotListen(hostname, port, error, "--apps-port");
     // The port was not chosen, and the gate is not needed to store files.

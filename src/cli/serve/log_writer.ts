@@ -32,10 +32,15 @@ export class LogWriter {
   #writing: Promise<void> | undefined;
   #isOpen = false;
 
-  /** @param droppedLine Returns the line that reports dropped lines. */
+  /**
+   * @param droppedLine Returns the line that reports dropped lines.
+   * @param maxWrite The most bytes of one write, so that lines of several processes are not mixed; a longer line is
+   *   written alone.
+   */
   constructor(
     private readonly target: LogTarget,
     private readonly droppedLine: (count: number) => string,
+    private readonly maxWrite: number = Infinity,
   ) {}
 
   /** Starts to write. Until then lines wait, so that others can write to the same target. */
@@ -97,7 +102,9 @@ export class LogWriter {
 
   async #send(bytes: Uint8Array): Promise<void> {
     let rest = bytes;
-    while (rest.byteLength > 0) rest = rest.subarray(await this.target.write(rest));
+    while (rest.byteLength > 0) {
+      rest = rest.subarray(await this.target.write(firstLines(rest, this.maxWrite)));
+    }
   }
 
   #drop(lines: number): void {
@@ -112,6 +119,15 @@ export class LogWriter {
     this.#unreported = 0;
     this.#queued++;
   }
+}
+
+const LINE_FEED = 10;
+
+/** Returns the lines at the beginning that have room in a number of bytes, at least one. */
+function firstLines(bytes: Uint8Array, max: number): Uint8Array {
+  if (bytes.byteLength <= max) return bytes;
+  const fitting = bytes.lastIndexOf(LINE_FEED, max - 1);
+  return bytes.subarray(0, (fitting < 0 ? bytes.indexOf(LINE_FEED) : fitting) + 1);
 }
 
 const encoder = new TextEncoder();

@@ -92,3 +92,20 @@ Deno.test("A reader that is gone only loses its lines", async () => {
   await writer.close();
   assertEquals(writer.dropped, 2);
 });
+
+Deno.test("Lines beside those of other processes are written whole, in small pieces", async () => {
+  const pieces: string[] = [];
+  const target = {
+    write(bytes: Uint8Array) {
+      pieces.push(new TextDecoder().decode(bytes));
+      return Promise.resolve(bytes.byteLength);
+    },
+  };
+  const writer = new LogWriter(target, () => "", 10);
+  for (const line of ["1234\n", "6789\n", "123\n", "a line that is too long\n", "5\n"]) {
+    writer.add(line);
+  }
+  writer.open();
+  await writer.close();
+  assertEquals(pieces, ["1234\n6789\n", "123\n", "a line that is too long\n", "5\n"]);
+});

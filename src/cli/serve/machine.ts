@@ -1,14 +1,21 @@
 import { delay } from "@std/async/delay";
 import process from "node:process";
 import { MIB } from "../../rules/units.ts";
-import { defaultMemoryBudget, MemoryBudget } from "../../store/engine/memory_budget.ts";
+import {
+  defaultMemoryBudget,
+  MemoryBudget,
+  MIN_MEMORY_BUDGET,
+} from "../../store/engine/memory_budget.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 
-/** Returns the configured memory budget, or one that fits the machine. */
+/** Returns the part of a process in the configured memory budget, or in one that fits the machine. */
 export function createMemoryBudget(
   { memoryBudget, idleTimeout }: Pick<ServeOptions, "memoryBudget" | "idleTimeout">,
+  processes: number = 1,
 ): MemoryBudget {
-  const bytes = memoryBudget ?? defaultMemoryBudget(machineMemory());
+  const fitting = () =>
+    Math.max(defaultMemoryBudget(machineMemory()), processes * MIN_MEMORY_BUDGET);
+  const bytes = Math.floor((memoryBudget ?? fitting()) / processes);
   return new MemoryBudget(bytes, { maxWait: idleTimeout });
 }
 

@@ -1,7 +1,7 @@
 import { deadline } from "@std/async/deadline";
+import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { connectionNetwork } from "../../http/network/client_address.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
-import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import type { StaticFiles } from "../../http/responses/static_files.ts";
 import { withHsts } from "../../http/network/hsts.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
@@ -21,7 +21,7 @@ import { CannotOpenStore } from "../../store/engine/errors.ts";
 import { Compactor } from "../../store/maintenance/compactor.ts";
 import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
-import { Store } from "../../store/store.ts";
+import { type BackgroundPart, Store } from "../../store/store.ts";
 import { converter } from "../../store/upgrade/upgrade.ts";
 import { buildKind } from "../../version.ts";
 import { openS3Secret, warnOfS3Secret } from "../options/s3_secret.ts";
@@ -56,7 +56,10 @@ import {
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
 import { NpxParent } from "./npx_parent.ts";
-import { Observation } from "./observation.ts";
+import { logFormatOf, Observation } from "./observation.ts";
+import { ShutdownSignal } from "./processes/shutdown_signal.ts";
+import { commonLimiter, partOf, sharingOf } from "./processes/shares.ts";
+import { NO_PEERS, type Peers } from "./processes/worker.ts";
 import { loadDashboard } from "./dashboard.ts";
 import {
   certificateProblem,
@@ -66,42 +69,6 @@ import {
   warnOfCertificate,
 } from "./tls_files.ts";
 import { type Addresses, announceStart } from "./welcome.ts";
-
-/** The exit status if a second signal ends the process: 128 + the signal's number. */
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
-
-/** Windows has no SIGTERM. */
-function isSupported([name]: [string, number]): boolean {
-  return Deno.build.os !== "windows" || name === "SIGINT";
-}
-
-/** Listens for SIGTERM and SIGINT until its disposal. A second signal ends the process immediately. */
-export class ShutdownSignal implements Disposable {
-  /** Resolves at the first signal. */
-  readonly first: Promise<void>;
-  readonly #stopListening: (() => void)[];
-
-  /** @param beforeEnd Runs before a second signal ends the process; it must be short. */
-  constructor(beforeEnd: () => Promise<void> = () => Promise.resolve()) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.first = promise;
-    let isFirst = true;
-    this.#stopListening = Object.entries(SIGNALS).filter(isSupported).map(([name, status]) => {
-      const listener = () => {
-        if (!isFirst) beforeEnd().finally(() => Deno.exit(status));
-        isFirst = false;
-        resolve();
-      };
-      const signal = name as keyof typeof SIGNALS;
-      Deno.addSignalListener(signal, listener);
-      return () => Deno.removeSignalListener(signal, listener);
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.#stopListening.forEach((stop) => stop());
-  }
-}
 
 /** Shuts a server of the runtime down once uploads have ended, as its shutdown aborts request bodies. */
 export async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
@@ -115,7 +82,7 @@ export function ignoreTimeout(error: unknown): void {
 }
 
 /**
- * Runs the server until a signal ends it.
+ * Runs the server, or one of its processes, until a signal ends it.
  *
  * @throws {UsageError} if a configured file cannot be used.
  * @throws {StartError} if the store or the port cannot be opened.
@@ -124,27 +91,27 @@ export async function serve(
   options: ServeOptions,
   credentials: ConfiguredCredentials,
   env: Environment,
+  peers: Peers = NO_PEERS,
 ): Promise<void> {
   keepFreedMemory();
   const tls = await readTls(options);
-  warnOfCertificate(tls);
+  if (peers.isLeader) warnOfCertificate(tls);
   const acme = await prepareHttps(options);
   const dashboard = await loadDashboard();
   const data = options.kv === undefined ? options.data : undefined;
-  const observation = new Observation({
-    log: options.log ?? (options.json ? "json" : undefined),
-    data,
-    build: buildKind(env),
-  });
-  const backups = await openBackups(options, observation);
+  const build = buildKind(env);
+  const observation = new Observation({ log: logFormatOf(options), data, build, peers });
+  const backups = peers.isLeader ? await openBackups(options, observation) : undefined;
   const { store, keeper } = await openStore(options, observation, env);
   const parts = { dashboard, store, observation, backups, env };
   try {
     await run(acme?.options ?? options, { tls, acme }, parts, async (addresses) => {
-      // Last, so that no failure can keep new secrets from being shown.
-      const created = await applyCredentials(store, credentials);
-      const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-      await announceStart({ ...addresses, created, curlFlags }, store, options, env);
+      if (sharingOf(peers) !== "further") {
+        // Last, so that no failure can keep new secrets from being shown.
+        const created = await applyCredentials(store, credentials);
+        const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
+        await announceStart({ ...addresses, created, curlFlags }, store, options, env);
+      }
       observation.begin();
       keeper?.start();
     });
@@ -157,27 +124,31 @@ export async function serve(
 
 async function openStore(
   options: ServeOptions,
-  { onError, onNotice, store: meter }: Observation,
+  { onError, onNotice, store: meter, peers }: Observation,
   env: Environment,
 ): Promise<{ store: Store; keeper?: DiskKeeper }> {
   const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
-  const memory = createMemoryBudget(options);
+  const memory = createMemoryBudget(options, peers.count);
+  const wakeOther = peers.isLeader ? undefined : (part: BackgroundPart) => peers.tell("wake", part);
   const s3SecretKey = await openS3Secret(options, env);
   const convert = converter(onNotice);
-  const common = { uploadTtl, maxOpenUploads, memory, s3SecretKey, meter, onError, onNotice };
+  const limits = { uploadTtl, maxOpenUploads, memory };
+  const common = { ...limits, s3SecretKey, meter, wakeOther, onError, onNotice };
   try {
     if (kv !== undefined) {
-      await warnOfS3Secret(s3SecretKey);
+      if (peers.isLeader) await warnOfS3Secret(s3SecretKey);
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
       return {
         store: new Store(await openRemoteDatabase({ url: kv, convert }), { ...common, scrubEvery }),
       };
     }
     const database = await openDatabase(data, options.reads, convert);
-    for (const warning of [await openFolderWarning(data), database.notice]) {
-      if (warning !== undefined) printError(`${warning}.\n`);
+    if (peers.isLeader) {
+      for (const warning of [await openFolderWarning(data), database.notice]) {
+        if (warning !== undefined) printError(`${warning}.\n`);
+      }
+      await warnOfS3Secret(s3SecretKey);
     }
-    await warnOfS3Secret(s3SecretKey);
     const { log, ballast } = database;
     const path = databasePath(data);
     const freeBytes = freeBytesOf(data);
@@ -188,7 +159,7 @@ async function openStore(
       ? undefined
       : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
     const store = new Store(database, { ...common, disk, compactor, scrubEvery });
-    if (log === undefined || ballast === undefined) return { store };
+    if (log === undefined || ballast === undefined || !peers.isLeader) return { store };
     return { store, keeper: new DiskKeeper({ path, ballast, log, disk, freeBytes, onError }) };
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
@@ -231,38 +202,41 @@ interface TlsConfiguration {
 
 /** Serves until the first signal, then until running transfers have ended, at most for the shutdown timeout. */
 async function run(
-  options: ServeOptions,
+  whole: ServeOptions,
   { tls, acme }: TlsConfiguration,
   { dashboard, store, observation, backups, env }: Parts,
   onReady: (addresses: Addresses) => Promise<void>,
 ): Promise<void> {
+  const { peers } = observation;
+  const options = partOf(whole, peers);
   const { publicUrl, s3Domain } = options;
   let draining = false;
   const running = new RunningUploads();
-  const wrongKeys = new WrongKeyLimiter();
+  const wrongKeys = commonLimiter(peers, "wrong_key");
   const clock = new Clock();
-  const connections = connectionTable(options, clock);
+  const connections = connectionTable(options, clock, peers.count);
   const hosts = await HostRules.load(serverNames(options));
   const ownPorts = new Set<number>();
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
-  const https = await Https.open(acme, { store, hosts, observation, connections });
+  const sharing = sharingOf(peers);
+  const https = await Https.open(acme && { ...acme, options, acme: options.acme ?? acme.acme }, {
+    store,
+    hosts,
+    observation,
+    connections,
+    sharing,
+  });
   const certificates = https?.keeper ?? tls;
   const scheme = certificates === undefined ? "http" : "https";
   const policy = { hosts, upstreamRules };
-  const parts = { store, wrongKeys, observation, connections, policy };
+  const parts = { store, wrongKeys, observation, connections, policy, sharing };
   const gate = openGate(options, certificates, parts);
   const deps = appDeps(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     backups: backups && (() => backups.status()),
-    warnings: async () => [
-      ...await fileWarnings(options, tls),
-      ...certificateWarnings(https?.status() ?? []),
-    ],
-    certificates: https === undefined
-      ? tls && (() => certificateStatus(tls))
-      : () => https.status(),
+    ...peers.isLeader ? reportsOf(options, tls, https) : {},
     gate: gate && { port: gate.address.port, scheme },
     s3: (origin) =>
       s3Address({ domain: s3Domain, port: s3?.address.port, scheme }, publicUrl ?? origin),
@@ -270,10 +244,12 @@ async function run(
     upstreamRules,
     running,
     wrongKeys,
+    wrongPasswords: commonLimiter(peers, "wrong_password"),
     isDraining: () => draining,
   });
-  using signal = new ShutdownSignal(() => observation.end());
-  using npx = new NpxParent(env);
+  using signal = new ShutdownSignal(() => observation.end(), (one) => peers.onSignals(one));
+  // The parent of several processes looks for its own.
+  using npx = new NpxParent(peers.count === 1 ? env : {});
   const responders = await respondersOf(options, deps);
   const { server, s3, plain } = openPorts(options, certificates, responders, parts);
   const s3Port = s3?.address.port;
@@ -282,29 +258,61 @@ async function run(
     if (port !== undefined) ownPorts.add(port);
   }
   const urls = https?.start(ports);
-  if (https?.port !== undefined && !options.json) {
-    announce(`Port ${https.port} redirects to https\n`);
-  }
   const address = urls?.server ?? urlOf(server.address, scheme);
-  await onReady({
-    address,
-    appsAddress: gate && (urls?.gate ?? urlOf(gate.address, scheme)),
-    // Its port may be one that the system chose.
-    s3Address: s3Address(
-      { domain: s3 === undefined ? s3Domain : undefined, port: s3Port, scheme },
+  const others = { s3: s3Port, plain: plain?.address.port, http: https?.port };
+  if (await peers.ready({ ...ports, ...others })) {
+    if (https?.port !== undefined && !options.json && sharing !== "further") {
+      announce(`Port ${https.port} redirects to https\n`);
+    }
+    await onReady({
       address,
-    ),
-  });
-  const wanted = certificates === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS;
-  limitConnections(connections, wanted).catch(observation.onError);
-  store.sweeper.start();
-  store.scrub.start();
-  backups?.start();
+      appsAddress: gate && (urls?.gate ?? urlOf(gate.address, scheme)),
+      // Its port may be one that the system chose.
+      s3Address: s3Address(
+        { domain: s3 === undefined ? s3Domain : undefined, port: s3Port, scheme },
+        address,
+      ),
+    });
+    startBackground({ store, connections, observation, backups }, certificates !== undefined);
+  }
   await Promise.race([signal.first, npx.gone]);
   draining = true;
   announceEnd(observation, options.shutdownTimeout);
   await drainServers([server, s3, plain, gate], [backups, https], options.shutdownTimeout);
   clock.stop();
+}
+
+/** Returns what one process knows of the certificates and the files of all. */
+function reportsOf(
+  options: ServeOptions,
+  tls: TlsFiles | undefined,
+  https: Https | undefined,
+): { warnings: () => Promise<string[]>; certificates: (() => CertificateStatus[]) | undefined } {
+  const ofFiles = tls && (() => certificateStatus(tls));
+  return {
+    warnings: async () => [
+      ...await fileWarnings(options, tls),
+      ...certificateWarnings(https?.status() ?? []),
+    ],
+    certificates: https === undefined ? ofFiles : () => https.status(),
+  };
+}
+
+/** Starts the work beside requests. There is one sweeper, scrub and so on for all processes of the server. */
+function startBackground(
+  { store, connections, observation, backups }:
+    & Pick<Parts, "store" | "observation" | "backups">
+    & { connections: ConnectionTable },
+  isSecure: boolean,
+): void {
+  const { peers, onError } = observation;
+  const wanted = isSecure ? WANTED_TLS_DESCRIPTORS : WANTED_DESCRIPTORS;
+  limitConnections(connections, wanted, peers).catch(onError);
+  if (!peers.isLeader) return;
+  store.sweeper.start();
+  store.scrub.start();
+  peers.onTold("wake", (part) => store.wake(part));
+  backups?.start();
 }
 
 /** Says what a shutdown waits for, if it does. @param timeout Milliseconds. */
@@ -338,9 +346,11 @@ function openPorts(
 function connectionTable(
   { trustedProxies, idleTimeout }: ServeOptions,
   clock: Clock,
+  processes: number,
 ): ConnectionTable {
   return new ConnectionTable({
     clock,
+    processes,
     networkOf: (address) => connectionNetwork(address, trustedProxies),
     stallTime: idleTimeout,
   });
@@ -370,11 +380,16 @@ async function fileWarnings(
 }
 
 /** Limits connections if file descriptors are few, with a warning. */
-async function limitConnections(connections: ConnectionTable, wanted: number): Promise<void> {
+async function limitConnections(
+  connections: ConnectionTable,
+  wanted: number,
+  { isLeader }: Peers,
+): Promise<void> {
   await countDescriptors(wanted, {
     onLow: (free) => {
       connections.limitDescriptors(free);
-      printError(`${lowDescriptorsText(free, wanted)}\n`);
+      // Each process has the same limit of its own.
+      if (isLeader) printError(`${lowDescriptorsText(free, wanted)}\n`);
     },
     onHeld: (release) => connections.spareDescriptors(release),
   });

@@ -40,6 +40,15 @@ export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
 
+/** Ends the program with a status, after another process has reported why. */
+export class ExitWith extends Error {
+  override readonly name = "ExitWith";
+
+  constructor(readonly status: number) {
+    super(`Exit status ${status}`);
+  }
+}
+
 /** The exit status of programs that SIGPIPE ends: 128 + the signal's number. */
 export const OUTPUT_CLOSED_STATUS = 128 + 13;
 
@@ -135,8 +144,8 @@ export type LogFailure = (error: unknown, requestId?: string) => void;
 export type LogNotice = (text: string) => void;
 
 /** Returns the loggers of a server to standard error. Every line is JSON if the request log is. */
-export function serverLog(format: LogFormat): { onError: LogFailure; onNotice: LogNotice } {
-  if (format === "text") {
+export function serverLog(format: LogFormat | "off"): { onError: LogFailure; onNotice: LogNotice } {
+  if (format !== "json") {
     return {
       onError: logFailure,
       onNotice: (text) => printError(`${nowText()} info: ${text}\n`),
@@ -165,6 +174,7 @@ export function logFailure(error: unknown, requestId?: string): void {
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
     error instanceof StoreDamaged || error instanceof CannotBackUp || error instanceof AcmeError ||
-    error instanceof S3KeysUnavailable || error instanceof UnreadableEntry;
+    error instanceof S3KeysUnavailable || error instanceof UnreadableEntry ||
+    error instanceof CommandError;
   return expected ? error.message : Deno.inspect(error, { colors: false });
 }

@@ -137,13 +137,14 @@ function Storage({ status }: { status: Status }) {
 }
 
 function Program({ status }: { status: Status }) {
-  const { version, deno, build, started, s3, uploads, downloads, memory } = status;
+  const { version, deno, build, started, processes, s3, uploads, downloads, memory } = status;
   return (
     <Section title="Server">
       <Facts
         facts={[
           ["Version", `${version} (${build}, Deno ${deno})`],
           ["Started", formatMoment(started)],
+          ["Processes", formatNumber(processes)],
           ["S3", s3 ?? "Off"],
           ["Memory", formatBytes(memory.resident)],
           [

@@ -33,24 +33,39 @@ export type Labels = Readonly<Record<string, string>>;
 
 export type Sample<T = number> = readonly [labels: Labels, value: T];
 
+/** A metric with its samples. It can be sent as JSON. */
+export interface MetricFamily {
+  name: string;
+  help: string;
+  type: "counter" | "gauge" | "histogram";
+  /** Whether the values of the processes of a server are added up. Of other values the lowest one counts. */
+  isSum: boolean;
+  /** The values by name and labels, as they are written. */
+  samples: [key: string, value: number][];
+}
+
 /** Writes metrics as text for Prometheus ("text-based format", version 0.0.4). */
 export class Exposition {
-  #text = "";
+  readonly #families: MetricFamily[] = [];
+
+  get families(): readonly MetricFamily[] {
+    return this.#families;
+  }
 
   /** Adds values that only grow while the program runs. The name ends in `_total`. */
   counter(name: string, help: string, samples: Iterable<Sample>): void {
-    this.#begin(name, help, "counter");
+    this.#begin(name, help, "counter", true);
     for (const [labels, value] of samples) this.#add(name, labels, value);
   }
 
-  /** Adds values that go up and down. */
-  gauge(name: string, help: string, samples: Iterable<Sample>): void {
-    this.#begin(name, help, "gauge");
+  /** Adds values that go up and down. @param isSum See `MetricFamily`. */
+  gauge(name: string, help: string, samples: Iterable<Sample>, { isSum = false } = {}): void {
+    this.#begin(name, help, "gauge", isSum);
     for (const [labels, value] of samples) this.#add(name, labels, value);
   }
 
   histogram(name: string, help: string, samples: Iterable<Sample<Histogram>>): void {
-    this.#begin(name, help, "histogram");
+    this.#begin(name, help, "histogram", true);
     for (const [labels, histogram] of samples) {
       for (const [bound, count] of histogram.cumulative()) {
         this.#add(`${name}_bucket`, { ...labels, le: textOf(bound) }, count);
@@ -60,20 +75,48 @@ export class Exposition {
     }
   }
 
-  toString(): string {
-    return this.#text;
+  /** Combines the metrics with those of another process. */
+  merge(others: readonly MetricFamily[]): void {
+    for (const other of others) {
+      const own = this.#families.find(({ name }) => name === other.name);
+      if (own === undefined) this.#families.push(other);
+      else own.samples = merged(own, other.samples);
+    }
   }
 
-  #begin(name: string, help: string, type: string): void {
-    this.#text += `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n`;
-    this.#text += `# TYPE ${name} ${type}\n`;
+  toString(): string {
+    return this.#families.map(({ name, help, type, samples }) => {
+      const title = help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+      const lines = samples.map(([key, value]) => `${key} ${textOf(value)}\n`).join("");
+      return `# HELP ${name} ${title}\n# TYPE ${name} ${type}\n${lines}`;
+    }).join("");
+  }
+
+  #begin(name: string, help: string, type: MetricFamily["type"], isSum: boolean): void {
+    this.#families.push({ name, help, type, isSum, samples: [] });
   }
 
   #add(name: string, labels: Labels, value: number): void {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
     const all = pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-    this.#text += `${name}${all} ${textOf(value)}\n`;
+    this.#families.at(-1)?.samples.push([name + all, value]);
   }
+}
+
+/** Combines samples of one metric. */
+function merged(
+  { isSum, samples }: MetricFamily,
+  others: MetricFamily["samples"],
+): MetricFamily["samples"] {
+  const values = new Map(samples);
+  for (const [key, value] of others) {
+    const known = values.get(key);
+    values.set(
+      key,
+      known === undefined ? value : isSum ? known + value : Math.min(known, value),
+    );
+  }
+  return [...values];
 }
 
 /** One value without labels. */

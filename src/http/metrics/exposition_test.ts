@@ -25,3 +25,33 @@ Deno.test("a histogram counts the values up to each bound, and all values", () =
     'h_count{of="x"} 6',
   ]);
 });
+
+Deno.test("metrics of several processes are added up, except for values that are the same for all", () => {
+  const page = (value: number, labels: Record<string, string>) => {
+    const histogram = new Histogram([1]);
+    histogram.observe(value);
+    const to = new Exposition();
+    to.counter("a_total", "A.", [[labels, value]]);
+    to.gauge("used", "Used.", only(value), { isSum: true });
+    to.gauge("start", "Start.", only(value));
+    to.histogram("h", "H.", [[{}, histogram]]);
+    return to;
+  };
+  const to = page(2, { of: "x" });
+  to.merge(JSON.parse(JSON.stringify(page(1, { of: "y" }).families)));
+  const extra = new Exposition();
+  extra.gauge("leader", "L.", only(7));
+  extra.counter("a_total", "A.", [[{ of: "x" }, 5]]);
+  to.merge(extra.families);
+  assertEquals(to.toString().split("\n").filter((line) => line !== "" && !line.startsWith("#")), [
+    'a_total{of="x"} 7',
+    'a_total{of="y"} 1',
+    "used 3",
+    "start 1",
+    'h_bucket{le="1"} 1',
+    'h_bucket{le="+Inf"} 2',
+    "h_sum 3",
+    "h_count 2",
+    "leader 7",
+  ]);
+});

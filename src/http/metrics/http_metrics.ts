@@ -75,6 +75,7 @@ export class HttpMetrics implements RequestMeter {
       "kvdrive_http_running",
       "Running requests.",
       Object.entries(this.running).map(([kind, count]) => [{ kind }, count]),
+      { isSum: true },
     );
     to.counter(
       "kvdrive_gate_requests_total",

@@ -6,7 +6,7 @@ import type { VolumeQuery } from "../../store/disk/volume.ts";
 import type { MemoryUse } from "../../store/engine/memory_budget.ts";
 import type { UsedProject } from "../../store/accounts/projects.ts";
 import type { Integrity } from "../../store/store.ts";
-import { Exposition, only, type Sample } from "./exposition.ts";
+import { Exposition, type MetricFamily, only, type Sample } from "./exposition.ts";
 import type { HttpMetrics } from "./http_metrics.ts";
 import type { StoreMetrics } from "./store_metrics.ts";
 
@@ -36,6 +36,8 @@ export interface MetricsSources {
   /** Log lines that were dropped because their reader was too slow. */
   droppedLines: () => number;
   version: string;
+  /** The metrics of the other processes of the server. */
+  others: () => Promise<(readonly MetricFamily[])[]>;
 }
 
 interface Usage {
@@ -53,11 +55,15 @@ export class MetricsPage {
 
   /** The current metrics; those of the projects are at most `USAGE_TTL` old. */
   async render(): Promise<string> {
-    const { http, store, storeSize, volume } = this.sources;
-    const [usage, size, disk] = await Promise.all([this.#read(), storeSize(), volume()]);
-    const to = new Exposition();
-    http.write(to);
-    store.write(to);
+    const { storeSize, volume, others } = this.sources;
+    const [usage, size, disk, families] = await Promise.all([
+      this.#read(),
+      storeSize(),
+      volume(),
+      others(),
+    ]);
+    const to = this.#ofProcess();
+    for (const of of families) to.merge(of);
     writeProjects(to, usage.projects);
     writeIntegrity(to, usage.integrity);
     const known = (value: number | undefined) => value === undefined ? [] : only(value);
@@ -68,11 +74,24 @@ export class MetricsPage {
     );
     to.gauge("kvdrive_disk_free_bytes", "Free space of the store's disk.", known(disk?.free));
     to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
-    writeMemory(to, this.sources.memory());
-    writeBackups(to, this.sources.backups?.());
-    writeCertificates(to, this.sources.certificates?.());
-    this.#writeProcess(to);
     return to.toString();
+  }
+
+  /** The metrics that are not of the store, for another process of the server. */
+  families(): MetricFamily[] {
+    return [...this.#ofProcess().families];
+  }
+
+  #ofProcess(): Exposition {
+    const { http, store, memory, backups, certificates } = this.sources;
+    const to = new Exposition();
+    http.write(to);
+    store.write(to);
+    writeMemory(to, memory());
+    writeBackups(to, backups?.());
+    writeCertificates(to, certificates?.());
+    this.#writeProcess(to);
+    return to;
   }
 
   /** Concurrent calls share one read of the counters, whose result is cached. */
@@ -104,15 +123,19 @@ export class MetricsPage {
     const { user, system } = process.cpuUsage();
     to.counter(
       "process_cpu_seconds_total",
-      "CPU time of the process.",
+      "CPU time of all processes.",
       only((user + system) / 1e6),
     );
     const { rss, heapUsed } = Deno.memoryUsage();
-    to.gauge("process_resident_memory_bytes", "Resident memory of the process.", only(rss));
-    to.gauge("kvdrive_heap_used_bytes", "JavaScript heap in use.", only(heapUsed));
+    const isSum = true;
+    to.gauge("kvdrive_processes", "Processes of the server.", only(1), { isSum });
+    to.gauge("process_resident_memory_bytes", "Resident memory of all processes.", only(rss), {
+      isSum,
+    });
+    to.gauge("kvdrive_heap_used_bytes", "JavaScript heap in use.", only(heapUsed), { isSum });
     to.gauge(
       "process_start_time_seconds",
-      "Start time of the process.",
+      "Start time of the oldest process.",
       only(performance.timeOrigin / 1000),
     );
     to.gauge("kvdrive_build_info", "Versions of kvdrive and Deno.", [
@@ -128,8 +151,11 @@ function writeMemory(to: Exposition, uses: readonly MemoryUse[]): void {
     "kvdrive_memory_budget_bytes",
     "Memory that transfers, JSON and caches may take, by part.",
     samples("budget"),
+    { isSum: true },
   );
-  to.gauge("kvdrive_memory_used_bytes", "Memory in use, by part.", samples("used"));
+  to.gauge("kvdrive_memory_used_bytes", "Memory in use, by part.", samples("used"), {
+    isSum: true,
+  });
   to.counter(
     "kvdrive_memory_refused_total",
     "Requests refused with 503 because their part of the memory did not become free in time.",

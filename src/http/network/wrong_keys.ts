@@ -39,13 +39,24 @@ export function isFromOtherSite(site: string | null | undefined): boolean {
 
 /**
  * Limits wrong keys by the network of the client, or wrong passwords by what they would open too. Callers check the key
- * first, so a correct key is always accepted, even from a network that has to wait. The counts are those of this process.
+ * first, so a correct key is always accepted, even from a network that has to wait. The counts are those of this process,
+ * and of the others that report theirs to it.
  */
 export class WrongKeyLimiter {
   readonly #levels: readonly Tally[];
+  readonly #onCount: (address: string, subject: string) => void;
 
-  /** @param size The number of narrow networks that are remembered. */
-  constructor(size: number = WRONG_KEY_ADDRESSES) {
+  /**
+   * @param size The number of narrow networks that are remembered.
+   * @param onCount Reports what `record` has counted to other processes.
+   */
+  constructor(
+    { size = WRONG_KEY_ADDRESSES, onCount = () => {} }: {
+      size?: number;
+      onCount?: (address: string, subject: string) => void;
+    } = {},
+  ) {
+    this.#onCount = onCount;
     this.#levels = LEVELS.ipv6.map((_, level) =>
       new Tally(MAX_WRONG_KEYS * WIDER ** level, level === 0 ? size : Math.ceil(size / 4))
     );
@@ -84,9 +95,15 @@ export class WrongKeyLimiter {
   record(address: string, now: number = performance.now(), subject = ""): number | undefined {
     const wait = this.waitOf(address, now, subject);
     if (wait !== undefined) return wait;
+    this.count(address, subject, now);
+    this.#onCount(address, subject);
+    return undefined;
+  }
+
+  /** Counts a wrong key, also one that another process has refused. */
+  count(address: string, subject: string, now: number = performance.now()): void {
     const networks = networksOf(address, subject);
     networks.forEach((network, level) => this.#levels[level]?.count(network, now));
-    return undefined;
   }
 }
 

@@ -89,14 +89,14 @@ Deno.test("a wide network does not get the sum of the allowances of its networks
 });
 
 Deno.test("networks with a few wrong keys do not displace one that has to wait", () => {
-  const keys = new WrongKeyLimiter(16);
+  const keys = new WrongKeyLimiter({ size: 16 });
   useUp(keys, "192.0.2.1");
   for (let i = 0; i < 1000; i++) keys.record(`${10 + i % 100}.${i >> 2}.0.1`, 0);
   assertEquals(keys.record("192.0.2.1", 0), FIRST_WAIT);
 });
 
 Deno.test("the number of remembered networks that have to wait is limited", () => {
-  const keys = new WrongKeyLimiter(2);
+  const keys = new WrongKeyLimiter({ size: 2 });
   for (const address of ["10.0.0.1", "10.0.1.1", "10.0.2.1"]) useUp(keys, address);
   const waits = ["10.0.1.1", "10.0.2.1", "10.0.0.1"].map((address) => keys.record(address, 0));
   assertEquals(waits, [FIRST_WAIT, FIRST_WAIT, undefined]);

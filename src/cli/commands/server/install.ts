@@ -1,7 +1,7 @@
 import { dirname } from "@std/path/dirname";
 import { resolve } from "@std/path/resolve";
 import { failureReason } from "../../../rules/system_error.ts";
-import { type Build, currentBuild } from "../../../version.ts";
+import { type Build, currentBuild, withRunPermission } from "../../../version.ts";
 import { type OptionSpec, variableOf } from "../../options/arguments.ts";
 import type { Arguments } from "../../options/command.ts";
 import { SERVE_OPTIONS } from "../../options/configuration.ts";
@@ -168,7 +168,8 @@ export function unitSettings(
   const hasLowPort = [port, appsPort, s3Port, acme?.httpPort, acme?.plain?.port].some((one) =>
     typeof one === "number" && one > 0 && one < FIRST_FREE_PORT
   );
-  return { build, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };
+  const starting = (given.get("processes") ?? "1") === "1" ? build : withRunPermission(build);
+  return { build: starting, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };
 }
 
 function isPath(value: string | undefined): boolean {

@@ -109,3 +109,16 @@ Deno.test("The advice can be pasted into a shell", () => {
   assertStringIncludes(text, "env KVDRIVE_RUNTIME_DIR=/var/cache/kvdrive '/opt/my files/kvdrive-");
   assertStringIncludes(text, "systemctl enable --now files.service\n");
 });
+
+Deno.test("A unit of several processes may start them, and nothing else may start programs", () => {
+  const source = currentBuild({});
+  const permission = `--allow-run=${Deno.execPath()}`;
+  assertStringIncludes(unit({ processes: "auto" }, source), ` run ${permission} --no-prompt`);
+  for (const options of [{ processes: "1" }, {}]) {
+    assert(!unit(options as Record<string, string>, source).includes("--allow-run"));
+  }
+  const packed = unit({ processes: "4" }, PACKED);
+  assertStringIncludes(packed, "--processes 4");
+  assert(!packed.includes("--allow-run"));
+  assertStringIncludes(packed, "KillMode=mixed\n");
+});

@@ -1,0 +1,47 @@
+/** The exit status if a second signal ends the process: 128 + the signal's number. */
+export const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Calls a listener with the exit status of each signal that ends the server. Returns a function that ends that. */
+export function onSignals(listener: (status: number) => void): () => void {
+  const stops = Object.entries(SIGNALS).filter(isSupported).map(([name, status]) => {
+    const signal = name as keyof typeof SIGNALS;
+    const listen = () => listener(status);
+    Deno.addSignalListener(signal, listen);
+    return () => Deno.removeSignalListener(signal, listen);
+  });
+  return () => stops.forEach((stop) => stop());
+}
+
+/** Windows has no SIGTERM. */
+function isSupported([name]: [string, number]): boolean {
+  return Deno.build.os !== "windows" || name === "SIGINT";
+}
+
+/** Listens for SIGTERM and SIGINT until its disposal. A second signal ends the process immediately. */
+export class ShutdownSignal implements Disposable {
+  /** Resolves at the first signal. */
+  readonly first: Promise<void>;
+  readonly #stopListening: () => void;
+
+  /**
+   * @param beforeEnd Runs before a second signal ends the process; it must be short.
+   * @param listen Where signals come from.
+   */
+  constructor(
+    beforeEnd: () => Promise<void> = () => Promise.resolve(),
+    listen: typeof onSignals = onSignals,
+  ) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.first = promise;
+    let isFirst = true;
+    this.#stopListening = listen((status) => {
+      if (!isFirst) beforeEnd().finally(() => Deno.exit(status));
+      isFirst = false;
+      resolve();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopListening();
+  }
+}

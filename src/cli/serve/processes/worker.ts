@@ -1,0 +1,178 @@
+import process from "node:process";
+import { SECOND } from "../../../rules/units.ts";
+import type { Environment } from "../../terminal/output.ts";
+import {
+  type Announcements,
+  type Assignment,
+  ASSIGNMENT_VARIABLE,
+  type MessageToParent,
+  type MessageToWorker,
+  type Ports,
+  type Questions,
+} from "./messages.ts";
+import { onSignals, SIGNALS } from "./shutdown_signal.ts";
+
+/** How long the other processes have for an answer, in milliseconds. */
+const ANSWER_TIME = SECOND;
+
+/** A process of a server, and its connection to the others. */
+export interface Peers extends Assignment {
+  /** Whether this process does the work of which there is one: background work, backups, certificates, the start message. */
+  readonly isLeader: boolean;
+  /** The last announcement of the parent; `undefined` without one. */
+  readonly processes: Announcements["processes"] | undefined;
+  /** Tells all other processes something. */
+  tell<T extends keyof Announcements>(topic: T, value: Announcements[T]): void;
+  /** Calls a listener with what other processes tell. */
+  onTold<T extends keyof Announcements>(
+    topic: T,
+    listener: (value: Announcements[T]) => void,
+  ): void;
+  /** Asks all other processes. @returns the answers of those that answer within some milliseconds. */
+  ask<T extends keyof Questions>(
+    topic: T,
+    value: Questions[T][0],
+    timeout?: number,
+  ): Promise<Questions[T][1][]>;
+  /** Answers the questions of other processes. */
+  onAsked<T extends keyof Questions>(
+    topic: T,
+    answer: (value: Questions[T][0]) => Questions[T][1] | Promise<Questions[T][1]>,
+  ): void;
+  /** Announces that this process serves. @returns whether the server begins, once all processes do; otherwise it ends. */
+  ready(ports: Ports): Promise<boolean>;
+  /** Calls a listener with the exit status of each signal. Returns a function that ends that. */
+  onSignals: typeof onSignals;
+}
+
+/** The only process of its server. */
+export const NO_PEERS: Peers = {
+  index: 0,
+  count: 1,
+  isLeader: true,
+  processes: undefined,
+  tell: () => {},
+  onTold: () => {},
+  ask: () => Promise.resolve([]),
+  onAsked: () => {},
+  ready: () => Promise.resolve(true),
+  onSignals,
+};
+
+/** Returns the connection of a process that `superviseServer` has started; `undefined` in any other process. */
+export function peersOf(env: Environment): Peers | undefined {
+  const assignment = env[ASSIGNMENT_VARIABLE] ?? "";
+  if (assignment === "" || process.send === undefined) return undefined;
+  return new Worker(JSON.parse(assignment));
+}
+
+type Listener = (value: never) => unknown;
+
+/** One of several processes of a server. It ends with its parent. */
+class Worker implements Peers {
+  readonly index: number;
+  readonly count: number;
+  readonly ports: Ports | undefined;
+  processes: Announcements["processes"] | undefined;
+  readonly #begun = Promise.withResolvers<boolean>();
+  readonly #told = new Map<string, Listener>();
+  readonly #asked = new Map<string, Listener>();
+  readonly #questions = new Map<number, (answers: never[]) => void>();
+  #lastQuestion = 0;
+  /** The signals so far, as exit statuses. */
+  readonly #signals: number[] = [];
+  #onSignal: (status: number) => void = () => {};
+
+  constructor({ index, count, ports }: Assignment) {
+    this.index = index;
+    this.count = count;
+    this.ports = ports;
+    this.onTold("processes", (processes) => this.processes = processes);
+    process.on("message", (message) => void this.#receive(message as MessageToWorker));
+    // Nothing is lost: what was answered is on disk. A graceful end would keep the ports from the next server.
+    process.once("disconnect", () => Deno.exit(1));
+    // A terminal sends SIGINT to all processes, and the parent passes it on.
+    onSignals((status) => {
+      if (status === SIGNALS.SIGTERM && this.#signals.length === 0) this.#signal(status);
+    });
+  }
+
+  get isLeader(): boolean {
+    return this.index === 0;
+  }
+
+  tell<T extends keyof Announcements>(topic: T, value: Announcements[T]): void {
+    send({ kind: "tell", announcement: { topic, value } as never });
+  }
+
+  onTold<T extends keyof Announcements>(
+    topic: T,
+    listener: (value: Announcements[T]) => void,
+  ): void {
+    this.#told.set(topic, listener);
+  }
+
+  async ask<T extends keyof Questions>(
+    topic: T,
+    value: Questions[T][0],
+    timeout = ANSWER_TIME,
+  ): Promise<Questions[T][1][]> {
+    const id = ++this.#lastQuestion;
+    const { promise, resolve } = Promise.withResolvers<Questions[T][1][]>();
+    this.#questions.set(id, resolve);
+    send({ kind: "ask", id, question: { topic, value } as never, timeout });
+    return await promise;
+  }
+
+  onAsked<T extends keyof Questions>(
+    topic: T,
+    answer: (value: Questions[T][0]) => Questions[T][1] | Promise<Questions[T][1]>,
+  ): void {
+    this.#asked.set(topic, answer);
+  }
+
+  async ready(ports: Ports): Promise<boolean> {
+    send({ kind: "ready", ports });
+    return await this.#begun.promise;
+  }
+
+  onSignals(listener: (status: number) => void): () => void {
+    this.#onSignal = listener;
+    this.#signals.forEach(listener);
+    return () => this.#onSignal = () => {};
+  }
+
+  #signal(status: number): void {
+    this.#signals.push(status);
+    this.#begun.resolve(false);
+    this.#onSignal(status);
+  }
+
+  async #receive(message: MessageToWorker): Promise<void> {
+    switch (message.kind) {
+      case "begin":
+        return this.#begun.resolve(true);
+      case "stop":
+        return this.#signal(message.status);
+      case "tell": {
+        const { topic, value } = message.announcement;
+        return void this.#told.get(topic)?.(value as never);
+      }
+      case "ask": {
+        const { id, question: { topic, value } } = message;
+        // A failure is left out, as no answer.
+        const answer = await Promise.try(() => this.#asked.get(topic)?.(value as never))
+          .catch(() => undefined);
+        return send({ kind: "answer", id, value: answer });
+      }
+      case "answers":
+        this.#questions.get(message.id)?.(message.values as never[]);
+        this.#questions.delete(message.id);
+    }
+  }
+}
+
+/** Sends to the parent. Without it, this process is about to end. */
+function send(message: MessageToParent): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}

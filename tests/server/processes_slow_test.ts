@@ -1,0 +1,110 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { ADMIN_TOKEN } from "../support/admin.ts";
+import { assertSameBytes, utf8 } from "../support/bytes.ts";
+import { Drive } from "../support/drive.ts";
+import { waitFor } from "../support/log.ts";
+import {
+  areGone,
+  eventually,
+  onNewConnection,
+  ProcessServer,
+} from "../support/processes/process_server.ts";
+import { newAddress, PROJECT_ID } from "../support/server.ts";
+import { beginDownload, LARGE, storeLarge, turnsAway } from "../support/shutdown.ts";
+
+const ignore = Deno.build.os !== "linux";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore, fn });
+}
+
+/** Enough that the kernel gives some of them to each process. */
+const CONNECTIONS = 40;
+
+test("A signal lets a running download finish, and a second one does not.", async () => {
+  for (const isPatient of [true, false]) {
+    await using started = await ProcessServer.start();
+    const { server } = started;
+    const pids = await started.pids();
+    const drive = new Drive(server, "drive");
+    await storeLarge(drive);
+    const download = await beginDownload(drive);
+    server.process.kill("SIGTERM");
+    await turnsAway(server);
+    if (isPatient) assertSameBytes(await download.finish(), LARGE);
+    else {
+      server.process.kill("SIGTERM");
+      await download.finish().catch(() => {});
+    }
+    assertEquals((await server.process.status).code, isPatient ? 0 : 143);
+    await areGone(pids);
+  }
+});
+
+test("A process that is killed is started again, with an error in the log and in Health.", async () => {
+  await using started = await ProcessServer.start();
+  const { server } = started;
+  const pids = await started.pids();
+  const drive = new Drive(server, "drive");
+  // The first one does the background work, and has opened the ports.
+  for (const [index, pid] of pids.entries()) {
+    Deno.kill(pid, "SIGKILL");
+    const line = await waitFor(
+      "the line about the process",
+      () => server.text.split("\n").find((one) => one.includes(`(pid ${pid})`)),
+    );
+    const { level, error } = JSON.parse(line);
+    assertEquals(level, "error");
+    assertMatch(error, new RegExp(`^Process ${index + 1} of 2 .* was ended by SIGKILL\\.`));
+    const now = await started.renewed(pids);
+    assert(!now.includes(pid));
+    await drive.put(`file-${index}`, "stored afterwards");
+  }
+  const answer = await fetch(`${server.origin}/admin/v1/status`, {
+    headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  const { warnings } = await answer.json();
+  assertMatch(warnings.join(), /ended unexpectedly 2 times/);
+  assertEquals(server.text.match(/^kvdrive listening on /gm)?.length, 1);
+});
+
+test("No process stays behind a parent that is killed, and the ports are free.", async () => {
+  await using started = await ProcessServer.start();
+  const { server } = started;
+  const pids = await started.pids();
+  await server.stop("SIGKILL");
+  await areGone(pids);
+  await using again = await ProcessServer.start({ fixedPort: server.port });
+  assertEquals(again.server.port, server.port);
+});
+
+test("Wrong keys are limited in total.", async () => {
+  await using started = await ProcessServer.start();
+  const address = newAddress();
+  const send = async () => {
+    const answer = await onNewConnection(`${started.server.origin}/v1/${PROJECT_ID}/drive/files`, {
+      headers: { "X-Api-Key": `${PROJECT_ID}_wrong`, "X-Forwarded-For": address },
+    });
+    return answer.status;
+  };
+  for (let i = 0; i < 19; i++) assertEquals(await send(), 401);
+  await eventually("the wait at both", async () => {
+    const statuses = await Promise.all(Array.from({ length: CONNECTIONS }, send));
+    return statuses.every((status) => status === 429) ? true : undefined;
+  });
+});
+
+test("Lines of the log are whole, whichever process writes them.", async () => {
+  await using started = await ProcessServer.start();
+  const { server } = started;
+  const path = `/files?name=${"n".repeat(400)}`;
+  const drive = new Drive(server, "drive");
+  await Promise.all(
+    Array.from({ length: 300 }, () => drive.send("POST", path, { body: utf8("a") })),
+  );
+  const lines = await waitFor("all lines", () => {
+    const found = server.text.split("\n").filter((line) => line.includes('"POST"'));
+    return found.length === 300 ? found : undefined;
+  });
+  for (const line of lines) JSON.parse(line);
+});
