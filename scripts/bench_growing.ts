@@ -1,6 +1,6 @@
 /**
- * Measures what more processes and a shared store give and cost: `deno run -A scripts/bench_growing.ts [ROUNDS]`, with
- * `denokv` in the PATH or named by DENOKV. Each round measures every way to run it, in another order than the one before.
+ * Measures what more processes and a shared store give and cost: `deno run -A scripts/bench_growing.ts [ROUNDS [WAYS]]`,
+ * with `denokv` in the PATH or named by DENOKV. `WAYS` is a text that the names of the ways to measure have. Each round measures every way to run it, in another order than the one before.
  *
  * @module
  */
@@ -15,24 +15,26 @@ import { checkoutsOf, Server, storeAndCheck, target } from "./bench/server.ts";
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 
-/** A way to run it, and how many processes share the load. */
+/** A way to run it, how many servers share the load, and how many processes each of them has. */
 interface Way {
   name: string;
   isShared: boolean;
+  servers: number;
   processes: number;
 }
 
 const WAYS: readonly Way[] = [
-  { name: "1 process, file", isShared: false, processes: 1 },
-  { name: "2 processes, one file", isShared: false, processes: 2 },
-  { name: "1 process, denokv", isShared: true, processes: 1 },
-  { name: "2 processes, denokv", isShared: true, processes: 2 },
-];
+  { name: "1 process, file", isShared: false, servers: 1, processes: 1 },
+  { name: "2 processes on a port, file", isShared: false, servers: 1, processes: 2 },
+  { name: "2 servers, one file", isShared: false, servers: 2, processes: 1 },
+  { name: "1 process, denokv", isShared: true, servers: 1, processes: 1 },
+  { name: "2 servers, denokv", isShared: true, servers: 2, processes: 1 },
+].filter(({ name }) => name.includes(Deno.args[1] ?? ""));
 
 interface Work {
   name: string;
   load: Omit<Load, "origin" | "connections" | "seconds">;
-  /** Of all processes together. */
+  /** Of all servers together. */
   connections: number;
   of: (result: LoadResult) => number;
 }
@@ -75,10 +77,10 @@ async function measure(way: Way): Promise<number[]> {
   const data = await scope.makeFolder();
   await using denokv = way.isShared ? await Denokv.start(join(data, "kvdrive.db")) : undefined;
   const servers: Server[] = [];
-  for (let i = 0; i < way.processes; i++) {
+  for (let i = 0; i < way.servers; i++) {
     servers.push(
       denokv === undefined
-        ? await Server.start(scope, current, data)
+        ? await Server.start(scope, current, data, { KVDRIVE_PROCESSES: String(way.processes) })
         : await Server.startShared(scope, current, {
           KVDRIVE_KV: denokv.url,
           DENO_KV_ACCESS_TOKEN: DENOKV_TOKEN,

@@ -27,8 +27,13 @@ export class Server {
   }
 
   /** Starts the server of a checkout, on a new folder unless one is given. */
-  static async start(scope: Scope, { root }: Checkout, data?: string): Promise<Server> {
-    return await Server.#launch(scope, root, { data });
+  static async start(
+    scope: Scope,
+    { root }: Checkout,
+    data?: string,
+    env: Record<string, string> = {},
+  ): Promise<Server> {
+    return await Server.#launch(scope, root, { data, env });
   }
 
   /** The same on a shared store, which these variables name. */
