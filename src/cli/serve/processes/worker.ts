@@ -63,13 +63,13 @@ export const NO_PEERS: Peers = {
 export function peersOf(env: Environment): Peers | undefined {
   const assignment = env[ASSIGNMENT_VARIABLE] ?? "";
   if (assignment === "" || process.send === undefined) return undefined;
-  return new Worker(JSON.parse(assignment));
+  return new WorkerPeers(JSON.parse(assignment));
 }
 
 type Listener = (value: never) => unknown;
 
 /** One of several processes of a server. It ends with its parent. */
-class Worker implements Peers {
+class WorkerPeers implements Peers {
   readonly index: number;
   readonly count: number;
   readonly ports: Ports | undefined;
