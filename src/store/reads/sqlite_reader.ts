@@ -125,8 +125,10 @@ export class SqliteReader implements KvReader, Disposable {
   }
 
   async get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>> {
-    if (this.#mustWait()) return await this.kv.get<T>(key);
-    return await this.#read(() => this.#entry<T>(key), () => 1);
+    return await this.#readFrom(
+      () => this.kv.get<T>(key),
+      () => this.#read(() => this.#entry<T>(key), () => 1),
+    );
   }
 
   /** Reads both entries at one moment and in one turn. */
@@ -134,19 +136,27 @@ export class SqliteReader implements KvReader, Disposable {
     key: Deno.KvKey,
     referenceOf: ReferenceOf<T>,
   ): Promise<Referenced<T, R>> {
-    if (this.#mustWait()) return await this.#queue.getReferenced<T, R>(key, referenceOf);
-    return await this.#read<Referenced<T, R>>(() => {
+    const read = (): Referenced<T, R> => {
       const first = this.#entry<T>(key);
       const reference = first.value === null ? undefined : referenceOf(first.value);
       return [first, reference === undefined ? undefined : this.#entry<R>(reference)];
-    }, () => 2);
+    };
+    return await this.#readFrom(
+      () => this.#queue.getReferenced<T, R>(key, referenceOf),
+      () => this.#read(read, () => 2),
+    );
   }
 
   async getMany<T extends readonly unknown[]>(
     keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
     if (keys.length === 0) return [] as never;
-    if (this.#mustWait()) return await this.#queue.get<T>(keys);
+    return await this.#readFrom(() => this.#queue.get<T>(keys), () => this.#readMany<T>(keys));
+  }
+
+  async #readMany<T extends readonly unknown[]>(
+    keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
+  ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
     const rows = await this.#rows<IndexedRow>(
       this.#statementFor(keys.length),
       keys.map(encodeKey),
@@ -205,6 +215,17 @@ export class SqliteReader implements KvReader, Disposable {
   /** Returns whether the disk is so slow that reads have to leave the process's thread. */
   #mustWait(): boolean {
     return this.#blocked.isExhausted(performance.now());
+  }
+
+  /** Reads with Deno KV while reads have to leave the thread, else here. */
+  async #readFrom<T>(withKv: () => Promise<T>, here: () => Promise<T>): Promise<T> {
+    if (!this.#mustWait()) return await here();
+    try {
+      return await withKv();
+    } catch {
+      // Deno KV fails at a value that it cannot decode. Any other failure shows here as well.
+      return await here();
+    }
   }
 
   #entry<T>(key: Deno.KvKey): Deno.KvEntryMaybe<T> {

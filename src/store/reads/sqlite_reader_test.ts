@@ -270,6 +270,28 @@ Deno.test("Reads leave the thread while the disk is slow", async () => {
   });
 });
 
+Deno.test("A value that Deno KV cannot decode has no value while the disk is slow", async () => {
+  await withReader(async (_, kv, path) => {
+    using other = new DatabaseSync(path);
+    const set = other.prepare("UPDATE kv SET v = ?, v_encoding = 1 WHERE k = ?");
+    set.run(Uint8Array.of(255, 16, 63), encodeKey(["a", "bb"]));
+    await assertRejects(() => kv.get(["a", "bb"]));
+    let now = 0;
+    const clock = stub(performance, () => now);
+    try {
+      using reader = readerOf(path, kv, false);
+      clock.slow(() => now += 30);
+      await reader.get(["a", 0]);
+      clock.slow(() => {});
+      assertEquals((await reader.get(["a", "bb"])).value, null);
+      assertEquals((await reader.getMany([["a", "bb"], ["a", 0]]))[1]?.value, 0);
+      assertEquals((await reader.getReferenced(["a", "bb"], () => undefined))[0].value, null);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
 Deno.test("Tables of another form are left to Deno KV", async () => {
   await withReader((_reader, _kv, path) => {
     assert(isKnownSchema(path));
