@@ -2,7 +2,7 @@ import { join } from "@std/path/join";
 import type { HttpLimitInput } from "./process_http_limit.ts";
 import type { KvLimitInput } from "./process_kv_limit.ts";
 import { runScript, type Scope, scriptFlags, startListening } from "./scope.ts";
-import { databaseOf } from "./server.ts";
+import { byteFileOf } from "./server.ts";
 import type { TlsFiles } from "./tls_files.ts";
 
 /** Starts a server that answers with that many bytes from memory, over TLS if there is a certificate. @returns its address. */
@@ -38,11 +38,11 @@ export async function smallFilesLimit(scope: Scope): Promise<() => Promise<numbe
 
 /**
  * MB of chunks a second, 12 in an operation and 3 operations on their way, into a file with the same pages as that of
- * the server on a data folder.
+ * the chunks in a data folder.
  */
 export async function chunksLimit(scope: Scope, data: string): Promise<() => Promise<number>> {
   const put = await kvLimit(scope, {
-    pagesOf: databaseOf(data),
+    pagesOf: byteFileOf(data),
     kind: "chunks",
     size: CHUNK,
     together: 12,

@@ -160,6 +160,13 @@ export function databaseOf(data: string): string {
   return join(data, "kvdrive.db");
 }
 
+/** The file of the chunks in a data folder: that of the store in a state that has one. */
+export function byteFileOf(data: string): string {
+  const names = Array.from(Deno.readDirSync(data), ({ name }) => name);
+  const found = names.find((name) => /^kvdrive-bytes-.*\.db$/.test(name));
+  return found === undefined ? databaseOf(data) : join(data, found);
+}
+
 /** The path of something in a drive: `inDrive("photos", "/files?name=a")`. */
 export function inDrive(drive: string, path: string): string {
   return `/v1/${PROJECT}/${drive}${path}`;

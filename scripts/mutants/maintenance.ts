@@ -72,8 +72,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       why: "Only a file that appears in the same moment is replaced then.",
     },
     {
-      find: "if (found !== undefined && await isSameFile(path, store)) {",
-      replace: "if (found === undefined) {",
+      find: "if (found === undefined || !await isSameFile(path, file)) continue;",
+      replace: "if (found !== undefined) continue;",
       tests: ["tests/store/destructive_commands_test.ts"],
     },
     {

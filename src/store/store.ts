@@ -15,6 +15,7 @@ import { SignInStore } from "./sessions/sign_ins.ts";
 import { TicketStore } from "./sessions/tickets.ts";
 import { UsageHistory } from "./accounts/usage_history.ts";
 import { type DiskReservation, type DiskSpace, StoreFull } from "./disk/disk_space.ts";
+import { databaseSize } from "./disk/store_files.ts";
 import type { Database } from "./engine/database.ts";
 import { UnreadableEntry } from "./engine/errors.ts";
 import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
@@ -262,6 +263,12 @@ export class Store {
   wake(part: BackgroundPart): void {
     if (this.#wakeOther === undefined) this[part].wake();
     else this.#wakeOther(part);
+  }
+
+  /** Returns the size of the store's files and their logs in bytes; `undefined` if they cannot be read or there are none. */
+  async size(): Promise<number | undefined> {
+    const { logs } = this.db;
+    return logs.length === 0 ? undefined : await databaseSize(logs.map(({ path }) => path));
   }
 
   /** Returns the known damage and the progress of the scrub. */

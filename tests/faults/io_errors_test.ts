@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { join } from "@std/path/join";
 import { administer, ADMINISTERED, PROJECTS } from "../support/admin.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
 import { Folder, programCommand } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
+import { storeFilesOf } from "./support/store_files.ts";
 import { auditStore } from "./support/audit/store_audit.ts";
 import { sweepStore } from "./support/crash.ts";
 import { canInject, FailingDisk, IO_FAULTS, type IoFault } from "./support/io_faults.ts";
@@ -91,7 +91,8 @@ Deno.test("A read that fails once is not reported as damage by verify or the scr
       const inject = ["-e", "trace=pread64", "-e", `inject=pread64:error=EIO:when=${call}`];
       const { code, stdout, stderr } = await new Deno.Command("strace", {
         args: [
-          ...["-f", "-qq", "-o", folder.at("trace"), "-P", join(data, "kvdrive.db")],
+          ...["-f", "-qq", "-o", folder.at("trace")],
+          ...storeFilesOf(data).flatMap((path) => ["-P", path]),
           ...inject,
           program,
           ...args,

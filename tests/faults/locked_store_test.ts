@@ -4,7 +4,7 @@ import { MIB, patternBytes } from "../support/bytes.ts";
 import { Drive } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
-import { StoreLock } from "./support/store_file.ts";
+import { StoreLock } from "./support/store_files.ts";
 
 /** Time for the responses to all uploads, in milliseconds. They share one wait of 5 s for the lock. */
 const ANSWER_TIME = 30_000;

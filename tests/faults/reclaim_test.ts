@@ -5,7 +5,7 @@ import { MIB, patternBytes } from "../support/bytes.ts";
 import { Drive, Upload } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
-import { pagesIn } from "./support/store_file.ts";
+import { pagesIn } from "./support/store_files.ts";
 
 /** "Replaced bytes are reclaimed at most 90 s after they were replaced", in milliseconds. */
 const RECLAIMED_WITHIN = 90_000;

@@ -103,29 +103,45 @@ Deno.test("A shared store is checked and backed up from its file, while servers 
   assertSameBytes(await answer.bytes(), patternBytes(300_000));
 });
 
-Deno.test("A store that was a file of its own is shared by serving the file.", async () => {
+Deno.test("A store in a folder is shared by serving a backup of it, and its file alone is refused.", async () => {
   await using folder = await Folder.make();
   const data = folder.at("data");
+  const shared = folder.at("shared");
   const { stdout } = await runCommand(["project", "create", "--id", "shop", "--data", data]);
   const key = /\bshop_[A-Za-z0-9]+/.exec(stdout)?.[0] ?? "";
   const headers = { "X-Api-Key": key };
-  const call = async (origin: string, method: string, path: string): Promise<string> => {
-    const init = method === "POST" ? { method, headers, body: "Hello!" } : { method, headers };
-    const answer = await fetch(`${origin}/v1/shop/photos/files${path}`, init);
-    assert(answer.ok, `${answer.status}`);
-    return await answer.text();
+  const put = async (origin: string, name: string, body: Uint8Array<ArrayBuffer>) => {
+    const url = `${origin}/v1/shop/photos/files?name=${name}`;
+    const answer = await fetch(url, { method: "POST", headers, body });
+    assertEquals(answer.status, 201, await answer.text());
   };
+  const assertFile = async (origin: string, name: string, body: Uint8Array<ArrayBuffer>) => {
+    const url = `${origin}/v1/shop/photos/files/download?name=${name}`;
+    assertSameBytes(await (await fetch(url, { headers })).bytes(), body, name);
+  };
+  const [before, after] = [patternBytes(300_000, 1), patternBytes(300_000, 2)];
   {
     await using alone = await LaunchedServer.start(["serve", "--port", "0", "--data", data]);
-    await call(alone.origin, "POST", "?name=before");
+    await put(alone.origin, "before", before);
   }
   {
     await using denokv = await Denokv.start(`${data}/kvdrive.db`);
+    const run = await runCommand(["serve", "--port", "0", "--kv", denokv.url], TOKEN);
+    assertRefused(run, 1, /has the records of a store in a folder.*make a backup of that store/);
+  }
+  await Deno.mkdir(shared);
+  await new StoreCommands(data).text("backup", `${shared}/kvdrive.db`);
+  {
+    await using denokv = await Denokv.start(`${shared}/kvdrive.db`);
     const serve = ["serve", "--port", "0", "--kv", denokv.url];
     await using server = await LaunchedServer.start(serve, TOKEN);
-    assertEquals(await call(server.origin, "GET", "/download?name=before"), "Hello!");
-    await call(server.origin, "POST", "?name=after");
+    await assertFile(server.origin, "before", before);
+    await put(server.origin, "after", after);
+    await assertFile(server.origin, "after", after);
+    assertMatch(await new StoreCommands(shared).text("verify"), /^No problems found: 2 files/);
   }
-  await using again = await LaunchedServer.start(["serve", "--port", "0", "--data", data]);
-  assertEquals(await call(again.origin, "GET", ""), '{"names":["after","before"]}');
+  await using again = await LaunchedServer.start(["serve", "--port", "0", "--data", shared]);
+  await assertFile(again.origin, "before", before);
+  await assertFile(again.origin, "after", after);
+  assertMatch(again.text, /All bytes of files have moved/);
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { StoreLock } from "../faults/support/store_file.ts";
+import { StoreLock } from "../faults/support/store_files.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
 import { assertRefused, Folder, IS_OLDEST, runCommand } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";

@@ -9,7 +9,7 @@
 
 import { delay } from "@std/async/delay";
 import { announceSeed, Random } from "../faults/support/random.ts";
-import { pagesIn } from "../faults/support/store_file.ts";
+import { pagesIn } from "../faults/support/store_files.ts";
 import { ADMINISTERED, Project } from "../support/admin.ts";
 import { MIB } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";

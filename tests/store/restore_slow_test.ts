@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
+import { basename } from "node:path";
 import { deleteFirst, editStore } from "../faults/support/edit_store.ts";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
@@ -7,6 +8,7 @@ import { Drive } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
 import { DRIVE, FILES, makeStock } from "../support/store/stocked_store.ts";
+import { byteFileOf, recordFileOf, storeFilesOf } from "../faults/support/store_files.ts";
 
 /** The names in a folder, without the ballast of servers and the marks of killed ones. */
 async function namesIn(path: string): Promise<string[]> {
@@ -45,14 +47,27 @@ Deno.test("A restored store has what the backup had, and the earlier one is kept
     await server.stop("SIGKILL");
   }
   await commands.refused(1, /There is a store in .*--force/, "restore", file);
-  const { replaced } = await commands.json<{ replaced: string }>("restore", file, "--force");
+  const restored = await commands.json<{ replaced: string; replaced_bytes: string }>(
+    "restore",
+    file,
+    "--force",
+  );
+  const { replaced, replaced_bytes } = restored;
   const name = replaced.slice(data.length + 1);
   assertMatch(name, /^kvdrive\.db\.replaced-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/);
-  assertEquals(await namesIn(data), ["kvdrive.db", name]);
+  assert(replaced_bytes !== byteFileOf(data), replaced_bytes);
+  assertEquals(
+    await namesIn(data),
+    [byteFileOf(data) ?? "", replaced_bytes, replaced, recordFileOf(data)]
+      .map((path) => basename(path)).sort(),
+  );
   assertMatch(await commands.text("verify"), /^No problems found: 1 files, 6 bytes/);
   assertEquals(await readAll(data, ["note", "late"]), ["before", 404]);
   const text = await commands.text("restore", replaced, "--force");
-  assertMatch(text, /^Restored .* to .*\.\nThe previous store was kept as /);
+  assertMatch(
+    text,
+    /^Restored .* to .*\.\nThe previous store was kept as .*\.replaced-\S+ and .*kvdrive-bytes-\w+\.db\.\n$/,
+  );
   assertEquals(await readAll(data, ["note", "late"]), ["after", "late"]);
 });
 
@@ -68,7 +83,10 @@ Deno.test("A restored store returns free space to the disk, as the original does
   await first.text("backup", folder.at("copy.db"));
   const data = folder.at("second");
   await new StoreCommands(data).text("restore", folder.at("copy.db"));
-  const sizeOf = async () => (await Deno.stat(`${data}/kvdrive.db`)).size;
+  const sizeOf = async () => {
+    const files = await Promise.all(storeFilesOf(data).map((path) => Deno.stat(path)));
+    return files.reduce((sum, { size }) => sum + size, 0);
+  };
   const before = await sizeOf();
   {
     await using server = await TestServer.start({ data });

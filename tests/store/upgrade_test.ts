@@ -9,11 +9,24 @@ import { S3_SECRET, s3Of } from "../support/s3/s3_server.ts";
 import { signedHeaders } from "../support/s3/signed.ts";
 import { TestServer } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
+import { byteFileOf, recordFileOf, withSqlite } from "../faults/support/store_files.ts";
 import { breakRecord, openRecords, setFormat } from "../faults/support/records.ts";
-import expected from "./fixtures/format_1.json" with { type: "json" };
+import format1 from "./fixtures/format_1.json" with { type: "json" };
+import format3 from "./fixtures/format_3.json" with { type: "json" };
 
-/** The store that the first version with files, links, keys and S3 left: see `fixtures/format_1.json`. */
-const FIXTURE = new URL("./fixtures/format_1.db.gz", import.meta.url);
+/** A store that an earlier version left, in `fixtures/format_N.db.gz`, and its keys, links and versions. */
+interface Fixture {
+  format: number;
+  expected: typeof format1;
+}
+
+/** Of the first version with files, links, keys and S3. */
+const FIRST: Fixture = { format: 1, expected: format1 };
+
+/** Of the last version with one file. */
+const ONE_FILE: Fixture = { format: 3, expected: format3 };
+
+const FIXTURES = [FIRST, ONE_FILE];
 
 const ADMINISTERED = { env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN, ...S3_SECRET } };
 
@@ -42,9 +55,13 @@ const FILES: Record<string, Uint8Array<ArrayBuffer>> = {
 };
 
 /** Puts the store of the fixture into a folder. */
-async function withFixture(test: (folder: string) => Promise<void>): Promise<void> {
+async function withFixture(
+  { format }: Fixture,
+  test: (folder: string) => Promise<void>,
+): Promise<void> {
   await using folder = await Folder.make();
-  const bytes = gunzipSync(await Deno.readFile(FIXTURE));
+  const url = new URL(`./fixtures/format_${format}.db.gz`, import.meta.url);
+  const bytes = gunzipSync(await Deno.readFile(url));
   await Deno.writeFile(`${folder.path}/kvdrive.db`, bytes);
   await test(folder.path);
 }
@@ -53,12 +70,12 @@ async function start(data: string): Promise<TestServer> {
   return await TestServer.start({ data, args: ["--s3-port", "0"], ...ADMINISTERED });
 }
 
-function projectOf(server: TestServer): Project {
+function projectOf(server: TestServer, { expected }: Fixture): Project {
   return new Project(server, "old", expected.projectKey);
 }
 
 /** Asserts that the old files have their bytes and versions. */
-async function assertOldFiles(drive: Drive): Promise<void> {
+async function assertOldFiles(drive: Drive, { expected }: Fixture): Promise<void> {
   for (const [name, bytes] of Object.entries(FILES)) {
     assertSameBytes((await drive.get(name)).expect(200).bytes, bytes);
   }
@@ -69,8 +86,13 @@ async function assertOldFiles(drive: Drive): Promise<void> {
 }
 
 /** Asserts that keys, links, the open upload, the trash and S3 are as they were. */
-async function assertOldRecords(server: TestServer, drive: Drive): Promise<void> {
-  const project = projectOf(server);
+async function assertOldRecords(
+  server: TestServer,
+  drive: Drive,
+  fixture: Fixture,
+): Promise<void> {
+  const { expected } = fixture;
+  const project = projectOf(server, fixture);
   const reader = project.with(expected.readerKey).drive("drive one");
   assertSameBytes((await reader.get("dir/é😀")).expect(200).bytes, FILES["dir/é😀"] ?? utf8(""));
   (await reader.get("small.txt")).expect(403);
@@ -102,65 +124,94 @@ async function assertOldRecords(server: TestServer, drive: Drive): Promise<void>
   );
 }
 
-Deno.test("A store of the first format is converted with everything in it, and works", async () => {
-  await withFixture(async (data) => {
-    {
-      await using server = await start(data);
-      assertMatch(server.text, /The store has format 1 and is converted to format \d+/);
-      const drive = projectOf(server).drive("drive one");
-      await assertOldFiles(drive);
-      await assertOldRecords(server, drive);
-      const usage = (await projectOf(server).call("GET", "")).expect(200).json as Record<
-        string,
-        unknown
-      >;
-      const { max_bytes, trash_days, files, open_upload_bytes, trash_files, trash_bytes } = usage;
-      assertEquals(
-        { max_bytes, trash_days, files, open_upload_bytes, trash_files, trash_bytes },
-        {
-          max_bytes: 100_000_000,
-          trash_days: 365,
-          files: 10,
-          open_upload_bytes: 5_001_000,
-          trash_files: 2,
-          trash_bytes: 150_050,
-        },
-      );
-      assertEquals(await drive.usage(), { files: 9, bytes: 10_476_200 });
-    }
-    const commands = new StoreCommands(data);
-    assertMatch(await commands.text("verify"), /^No problems found: 10 files/);
-    await using server = await start(data);
-    assert(!server.text.includes("converted"), server.text);
-    const drive = projectOf(server).drive("drive one");
-    await drive.put("new", textOf("new", 100_000));
-    await drive.put("small.txt", textOf("again", 10));
-    assertEquals(await drive.delete(["large.bin", "parts.bin"]), {
-      deleted: ["large.bin", "parts.bin"],
-      failed: [],
-    });
-    assertSameBytes(
-      (await drive.get("copy of large.bin")).expect(200).bytes,
-      FILES["large.bin"] ?? utf8(""),
+/** Asserts that chunks and checksums are in the file for them, and none is among the records. */
+function assertBytesMoved(data: string): void {
+  const bytes = byteFileOf(data);
+  assert(bytes !== undefined, "There is no file of chunks");
+  for (const kind of ["chunk", "checksums"]) {
+    const counts = [recordFileOf(data), bytes].map((path) =>
+      withSqlite(path, (sqlite) => {
+        const [from, to] = ["\0", "\x01"].map((end) =>
+          new TextEncoder().encode(`\x02${kind}${end}`)
+        );
+        const query = sqlite.prepare("SELECT count(*) AS count FROM kv WHERE k >= ? AND k < ?");
+        return Number(query.get(from ?? null, to ?? null)?.["count"]);
+      })
     );
-    const upload = new Upload(drive, "open.bin", expected.openUpload);
-    (await upload.complete()).expect(200);
-    const whole = joinBytes([textOf("open part 1", 5_000_000), textOf("open part 2", 1000)]);
-    assertSameBytes((await drive.get("open.bin")).expect(200).bytes, whole);
-    (await administer(server, "DELETE", `/v1/old/${encodeURIComponent("drive one")}/trash`, {
-      as: { "X-Api-Key": expected.projectKey },
-      body: { all: true },
-    })).expect(200);
-    await server.stop();
-    assertMatch(await commands.text("verify"), /^No problems found: 10 files/);
+    assert(counts[0] === 0 && (counts[1] ?? 0) > 0, `${kind}: ${counts}`);
+  }
+}
+
+for (const fixture of FIXTURES) {
+  const { format, expected } = fixture;
+  Deno.test(`A store of format ${format} is converted with everything in it, and works`, async () => {
+    await withFixture(fixture, async (data) => {
+      {
+        await using server = await start(data);
+        assertMatch(
+          server.text,
+          new RegExp(`The store has format ${format} and is converted to format \\d+`),
+        );
+        assertMatch(
+          server.text,
+          /The bytes of files move to a file of their own[^]*All bytes of files have moved: 15 MB/,
+        );
+        assertBytesMoved(data);
+        const drive = projectOf(server, fixture).drive("drive one");
+        await assertOldFiles(drive, fixture);
+        await assertOldRecords(server, drive, fixture);
+        const usage = (await projectOf(server, fixture).call("GET", "")).expect(200).json as Record<
+          string,
+          unknown
+        >;
+        const { max_bytes, trash_days, files, open_upload_bytes, trash_files, trash_bytes } = usage;
+        assertEquals(
+          { max_bytes, trash_days, files, open_upload_bytes, trash_files, trash_bytes },
+          {
+            max_bytes: 100_000_000,
+            trash_days: 365,
+            files: 10,
+            open_upload_bytes: 5_001_000,
+            trash_files: 2,
+            trash_bytes: 150_050,
+          },
+        );
+        assertEquals(await drive.usage(), { files: 9, bytes: 10_476_200 });
+      }
+      const commands = new StoreCommands(data);
+      assertMatch(await commands.text("verify"), /^No problems found: 10 files/);
+      await using server = await start(data);
+      assert(!server.text.includes("converted"), server.text);
+      const drive = projectOf(server, fixture).drive("drive one");
+      await drive.put("new", textOf("new", 100_000));
+      await drive.put("small.txt", textOf("again", 10));
+      assertEquals(await drive.delete(["large.bin", "parts.bin"]), {
+        deleted: ["large.bin", "parts.bin"],
+        failed: [],
+      });
+      assertSameBytes(
+        (await drive.get("copy of large.bin")).expect(200).bytes,
+        FILES["large.bin"] ?? utf8(""),
+      );
+      const upload = new Upload(drive, "open.bin", expected.openUpload);
+      (await upload.complete()).expect(200);
+      const whole = joinBytes([textOf("open part 1", 5_000_000), textOf("open part 2", 1000)]);
+      assertSameBytes((await drive.get("open.bin")).expect(200).bytes, whole);
+      (await administer(server, "DELETE", `/v1/old/${encodeURIComponent("drive one")}/trash`, {
+        as: { "X-Api-Key": expected.projectKey },
+        body: { all: true },
+      })).expect(200);
+      await server.stop();
+      assertMatch(await commands.text("verify"), /^No problems found: 10 files/);
+    });
   });
-});
+}
 
 Deno.test("A store of the first format with a record that cannot be decoded is converted as well", async () => {
-  await withFixture(async (data) => {
+  await withFixture(FIRST, async (data) => {
     breakRecord(data, ["old", "drive one", "replaced"]);
     await using server = await start(data);
-    const drive = projectOf(server).drive("drive one");
+    const drive = projectOf(server, FIRST).drive("drive one");
     const others = Object.keys(FILES).filter((name) => name !== "replaced");
     assertEquals(await drive.names(), others);
     assertMatch((await drive.get("replaced")).expect(500).text, /The file is damaged: restore it/);
@@ -169,23 +220,26 @@ Deno.test("A store of the first format with a record that cannot be decoded is c
   });
 });
 
-Deno.test("A conversion that is killed again and again is completed by the next start", async () => {
-  await withFixture(async (data) => {
-    for (const milliseconds of [300, 450, 600, 800]) {
-      const started = TestServer.start({ data, ...ADMINISTERED, readyTimeout: milliseconds });
-      await started.then((server) => server[Symbol.asyncDispose](), () => {});
-    }
-    await using server = await start(data);
-    const drive = projectOf(server).drive("drive one");
-    await assertOldFiles(drive);
-    await assertOldRecords(server, drive);
-    await server.stop();
-    assertMatch(await new StoreCommands(data).text("verify"), /^No problems found/);
+for (const fixture of FIXTURES) {
+  Deno.test(`A conversion from format ${fixture.format} that is killed again and again is completed by the next start`, async () => {
+    await withFixture(fixture, async (data) => {
+      for (const milliseconds of [300, 450, 600, 800]) {
+        const started = TestServer.start({ data, ...ADMINISTERED, readyTimeout: milliseconds });
+        await started.then((server) => server[Symbol.asyncDispose](), () => {});
+      }
+      await using server = await start(data);
+      const drive = projectOf(server, fixture).drive("drive one");
+      await assertOldFiles(drive, fixture);
+      await assertOldRecords(server, drive, fixture);
+      await server.stop();
+      assertBytesMoved(data);
+      assertMatch(await new StoreCommands(data).text("verify"), /^No problems found/);
+    });
   });
-});
+}
 
 Deno.test("A store of the first format is checked and backed up as it is, and refused by other commands", async () => {
-  await withFixture(async (data) => {
+  await withFixture(FIRST, async (data) => {
     const commands = new StoreCommands(data);
     assertMatch(
       await commands.text("verify"),
@@ -200,7 +254,7 @@ Deno.test("A store of the first format is checked and backed up as it is, and re
     const restored = new StoreCommands(`${other.path}/data`);
     await restored.text("restore", backup);
     await using server = await start(restored.data);
-    await assertOldFiles(projectOf(server).drive("drive one"));
+    await assertOldFiles(projectOf(server, FIRST).drive("drive one"), FIRST);
   });
 });
 

@@ -1,9 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { someContext } from "../../http/test_support.ts";
-import { keys } from "../../store/engine/keys.ts";
-import { Operation } from "../../store/engine/operation.ts";
+import { keys, prefixes } from "../../store/engine/keys.ts";
 import { bytesVersion, CHUNK_SIZE } from "../../store/engine/records.ts";
 import { bytes, DRIVE } from "../../store/testing/bodies.ts";
+import { deleteEntry } from "../../store/testing/entries.ts";
+import { countEntries } from "../../store/testing/events.ts";
 import { put, recordOf } from "../../store/testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../../store/testing/stores.ts";
 import { MAX_WHOLE_FILE } from "../../store/files/whole_files.ts";
@@ -33,7 +34,7 @@ testOnAll("A chunk that is missing ends the archive before its end", async (benc
   const own = otherProcess(bench, () => {});
   await put(bench, "a", bytes(40 * CHUNK_SIZE));
   const version = bytesVersion(await recordOf(bench, "a"));
-  await bench.db.commit(new Operation().delete(keys.chunk(version, 39)));
+  await deleteEntry(bench.db, keys.chunk(version, 39));
   const { response, errors } = await archive(own, { names: ["a"] });
   await assertRejects(() => response.bytes());
   assertEquals(errors.length, 1);
@@ -46,7 +47,7 @@ testOnAll(
     const own = otherProcess(bench, () => {});
     await put(bench, "a", bytes(2 * CHUNK_SIZE));
     const version = bytesVersion(await recordOf(bench, "a"));
-    await bench.db.commit(new Operation().delete(keys.checksums(version, 0)));
+    await deleteEntry(bench.db, keys.checksums(version, 0));
     await assertRejects(() => archive(own, { names: ["a"] }));
     assertEquals(memoryOf(own), 0);
   },
@@ -56,10 +57,7 @@ testOnAll("An archive keeps the versions that it announced, and releases them", 
   await put(bench, "a", bytes(40 * CHUNK_SIZE, 1));
   await put(bench, "b", bytes(2 * CHUNK_SIZE, 1));
   const version = bytesVersion(await recordOf(bench, "b"));
-  const hasBytes = async () => {
-    const { value } = await bench.db.reader.get(keys.chunk(version, 0));
-    return value !== null;
-  };
+  const hasBytes = async () => await countEntries(bench, prefixes.chunks(version)) > 0;
   const { response } = await archive(bench, { prefixes: [""] });
   await put(bench, "b", bytes(2 * CHUNK_SIZE, 2));
   await sweepLater(bench);
@@ -82,7 +80,7 @@ testOnAll("An archive that is not read to its end releases everything", async (b
   }
   assertEquals(memoryOf(bench), 0);
   await sweepLater(bench);
-  assertEquals((await bench.db.reader.get(keys.chunk(version, 0))).value, null);
+  assertEquals(await countEntries(bench, prefixes.chunks(version)), 0);
 });
 
 testOnAll("A large archive leaves out what was deleted before it was sent", async (bench) => {

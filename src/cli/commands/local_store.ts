@@ -2,7 +2,8 @@ import { resolve } from "@std/path/resolve";
 import { DiskSpace } from "../../store/disk/disk_space.ts";
 import { freeBytesOf } from "../../store/disk/volume.ts";
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
-import { databasePath, openDatabase, openProblem } from "../../store/engine/database_file.ts";
+import { databasePath, openProblem } from "../../store/disk/store_files.ts";
+import { openDatabase } from "../../store/engine/database_file.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { DEFAULT_DISK_RESERVE } from "../options/serve_options.ts";
@@ -49,9 +50,11 @@ export async function withStore<T>(
   const database = kv === undefined
     ? await openDatabase(data)
     : await openRemoteDatabase({ url: kv, timeout: 0 });
-  const { log } = database;
-  const disk = log &&
-    new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE, { growth: () => log.growth() });
+  const { logs } = database;
+  const growth = () => logs.reduce((sum, log) => sum + log.growth(), 0);
+  const disk = kv === undefined
+    ? new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE, { growth })
+    : undefined;
   const store = new Store(database, { ...(disk && { disk }), s3SecretKey, onError: logFailure });
   try {
     return await work(store);

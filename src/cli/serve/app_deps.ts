@@ -55,7 +55,7 @@ export function appDeps(
       version: VERSION,
       build: observation.build,
       storeKind: observation.hasFile ? "file" : "shared",
-      storeSize: () => observation.storeSize(),
+      storeSize: () => own.store.size(),
       diskReserve: options.diskReserve,
       load: observation.loadOf({ backups, warnings }),
     },

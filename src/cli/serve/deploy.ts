@@ -174,7 +174,7 @@ class StoreOpener {
     try {
       if (this.place === undefined) throw errors.databaseMissing();
       const { onError, onNotice, store: meter } = this.observation;
-      const convert = converter(onNotice);
+      const convert = converter({ onNotice, reserve: 0 });
       const database = await openRemoteDatabase({ ...this.place, convert });
       const { uploadTtl, maxOpenUploads } = this.options;
       const memory = createMemoryBudget(this.options);

@@ -7,7 +7,6 @@ import { type RequestKind, RequestObserver } from "../../http/request_context.ts
 import { droppedLine, type LogFormat, RequestLog } from "../../http/request_log.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import { unknownVolume, volumeOf } from "../../store/disk/volume.ts";
-import { databaseSize } from "../../store/engine/database_file.ts";
 import type { Store } from "../../store/store.ts";
 import { type Build, VERSION } from "../../version.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
@@ -83,11 +82,6 @@ export class Observation {
     return this.#folder !== undefined;
   }
 
-  /** Returns the size of the store's file and its log in bytes; `undefined` without one. */
-  async storeSize(): Promise<number | undefined> {
-    return this.#folder === undefined ? undefined : await databaseSize(this.#folder);
-  }
-
   /** Returns the metrics page, including the figures of a store. */
   metricsPage({ store, backups, certificates }: MeasuredParts): MetricsPage {
     const folder = this.#folder;
@@ -97,7 +91,7 @@ export class Observation {
       memory: () => store.memory.uses(),
       usage: () => store.usage(),
       integrity: () => store.integrity(),
-      storeSize: () => this.storeSize(),
+      storeSize: () => store.size(),
       volume: folder === undefined ? unknownVolume : volumeOf(folder),
       backups,
       certificates,

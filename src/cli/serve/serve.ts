@@ -16,7 +16,8 @@ import { BackupSchedule } from "../../store/backup/backup_schedule.ts";
 import { DiskKeeper } from "../../store/disk/disk_keeper.ts";
 import { DiskSpace } from "../../store/disk/disk_space.ts";
 import { freeBytesOf, unknownVolume, volumeOf } from "../../store/disk/volume.ts";
-import { databasePath, openDatabase, openFolderWarning } from "../../store/engine/database_file.ts";
+import { databasePath, openFolderWarning } from "../../store/disk/store_files.ts";
+import { openDatabase } from "../../store/engine/database_file.ts";
 import { CannotOpenStore } from "../../store/engine/errors.ts";
 import { Compactor } from "../../store/maintenance/compactor.ts";
 import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
@@ -131,7 +132,7 @@ async function openStore(
   const memory = createMemoryBudget(options, peers.count);
   const wakeOther = peers.isLeader ? undefined : (part: BackgroundPart) => peers.tell("wake", part);
   const s3SecretKey = await openS3Secret(options, env);
-  const convert = converter(onNotice);
+  const convert = converter({ onNotice, reserve: diskReserve });
   const limits = { uploadTtl, maxOpenUploads, memory };
   const common = { ...limits, s3SecretKey, meter, wakeOther, onError, onNotice };
   try {
@@ -149,18 +150,20 @@ async function openStore(
       }
       await warnOfS3Secret(s3SecretKey);
     }
-    const { log, ballast } = database;
-    const path = databasePath(data);
+    const { logs, ballast } = database;
+    const paths = logs.map(({ path }) => path);
     const freeBytes = freeBytesOf(data);
-    const growth = () => log?.growth() ?? 0;
-    const disk = new DiskSpace(freeBytes, diskReserve, { growth, ...(ballast && { ballast }) });
-    const compactor = new Compactor(path);
+    const growth = () => logs.reduce((sum, log) => sum + log.growth(), 0);
+    const truncateLogs = async (): Promise<void> => await keeper?.truncateLogs();
+    const needs = { growth, truncateLogs, ...(ballast && { ballast }) };
+    const disk = new DiskSpace(freeBytes, diskReserve, needs);
+    const keeper = ballast && new DiskKeeper({ ballast, logs, disk, freeBytes, onError });
+    const compactor = new Compactor(paths);
     const scrubEvery = options.scrubEvery === "off"
       ? undefined
       : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
     const store = new Store(database, { ...common, disk, compactor, scrubEvery });
-    if (log === undefined || ballast === undefined || !peers.isLeader) return { store };
-    return { store, keeper: new DiskKeeper({ path, ballast, log, disk, freeBytes, onError }) };
+    return { store, ...(keeper && peers.isLeader && { keeper }) };
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;

@@ -120,7 +120,7 @@ export class Deletions {
     // A list that was cut short says nothing about the rest.
     if (this.#isStopped) return false;
     // Another process has finished the deletion, or an upload has changed: the next batch shows which.
-    if (steps > 0 && !(await this.db.commitBulk(batch, "background")).ok) return false;
+    if (steps > 0 && !(await this.db.commitBulk(batch)).ok) return false;
     if (!isLast) return false;
     this.onDeleted();
     await this.#finish(marker);

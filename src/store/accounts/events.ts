@@ -201,11 +201,11 @@ export class EventLog {
       if (count <= MAX_EVENTS_OF_A_NAME) continue;
       batch.delete(key).delete(keys.serverEvent(String(key.at(-1))));
       if (++size < BATCH) continue;
-      await this.db.commitBulk(batch, "background");
+      await this.db.commitBulk(batch);
       batch = new Operation();
       size = 0;
     }
-    if (size > 0) await this.db.commitBulk(batch, "background");
+    if (size > 0) await this.db.commitBulk(batch);
   }
 
   /** Stops a sweep after its current batch. */
@@ -225,7 +225,7 @@ export class EventLog {
         if (project !== undefined) batch.delete(keys.event(project, String(key.at(-1))));
         size++;
       }
-      if (size > 0) await this.db.commitBulk(batch, "background");
+      if (size > 0) await this.db.commitBulk(batch);
       if (size < BATCH) return;
     }
   }

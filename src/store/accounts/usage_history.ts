@@ -175,7 +175,7 @@ export class UsageHistory {
     for (let i = 0; i < surplus.length; i += TRIM_BATCH) {
       const operation = new Operation();
       for (const key of surplus.slice(i, i + TRIM_BATCH)) operation.delete(key);
-      await this.db.commitBulk(operation, "background");
+      await this.db.commitBulk(operation);
     }
   }
 

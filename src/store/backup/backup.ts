@@ -15,8 +15,10 @@ import {
 } from "../disk/durable_file.ts";
 import { packFiles } from "../disk/kept_files.ts";
 import { runInWorker } from "../disk/sqlite.ts";
+import { databaseSize, isByteFile } from "../disk/store_files.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import { CannotBackUp, DamagedBackup } from "../engine/errors.ts";
+import { storeFiles } from "../verify/snapshot.ts";
 import { isDatabase } from "./backup_folder.ts";
 import { type BackupTask, DONE, newBackupState, STOP, TOTAL } from "./backup_task.ts";
 
@@ -112,7 +114,7 @@ export class Backup {
   /** @throws {CannotBackUp} if the copy could fill the disk. */
   async #requireSpace(): Promise<void> {
     const { source, target, reserve } = this.options;
-    const needed = (await fileSize(source) ?? 0) + (await fileSize(`${source}-wal`) ?? 0);
+    const needed = await databaseSize(storeFiles(source)) ?? 0;
     const folder = dirname(target);
     const free = await freeBytesOf(folder)();
     if (free === undefined || free - reserve >= needed) return;
@@ -138,7 +140,7 @@ async function requireTarget(target: string, source: string, overwrites: boolean
     return refuse(`its folder cannot be used (${reason}). Create it, or choose another folder`);
   });
   const path = join(folder, basename(target));
-  const store = await Deno.realPath(source);
+  const store = await Promise.all(storeFiles(source).map((file) => Deno.realPath(file)));
   if (isStoreName(path, store)) refuse("it is the store itself. Choose another file");
   const found = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return undefined;
@@ -150,7 +152,8 @@ async function requireTarget(target: string, source: string, overwrites: boolean
   if (/[\\/]$/.test(target) || found?.isFile === false) {
     refuse("it is not a regular file. Choose another name");
   }
-  if (found !== undefined && await isSameFile(path, store)) {
+  for (const file of store) {
+    if (found === undefined || !await isSameFile(path, file)) continue;
     refuse("it is the store itself. Choose another file");
   }
   for (const companion of companionsOf(path)) {
@@ -166,15 +169,16 @@ async function requireTarget(target: string, source: string, overwrites: boolean
       `${target} already exists: choose another name, or replace it with --force`,
     );
   }
-  const isInside = [dirname(store), await Deno.realPath(dirname(source))].some((data) =>
-    (folder + sep).startsWith(data + sep)
-  );
-  if (isInside && !await isDatabase(path)) refuse("it belongs to the store. Choose another file");
+  const folders = [...store.map(dirname), await Deno.realPath(dirname(source))];
+  const isInside = folders.some((data) => (folder + sep).startsWith(data + sep));
+  if (isInside && (isByteFile(path) || !await isDatabase(path))) {
+    refuse("it belongs to the store. Choose another file");
+  }
 }
 
-/** Returns whether a name is that of the store's file, or of one that SQLite has beside it. */
-function isStoreName(path: string, store: string): boolean {
+/** Returns whether a name is that of a file of the store, or of one that SQLite has beside it. */
+function isStoreName(path: string, store: readonly string[]): boolean {
   // Some file systems ignore case.
-  const [name, ...others] = [path, store, ...companionsOf(store)].map((it) => it.toLowerCase());
-  return others.some((other) => other === name);
+  return store.flatMap((file) => [file, ...companionsOf(file)])
+    .some((name) => name.toLowerCase() === path.toLowerCase());
 }

@@ -1,5 +1,5 @@
 /**
- * The thread that makes a backup: copies the store's file and verifies the copy. One read transaction fixes the state
+ * The thread that makes a backup: copies the store's files into one and verifies the copy. A snapshot fixes the state
  * that is copied, so writers continue and the copy is the store of one moment. Pauses between the steps leave the disk
  * to requests.
  *
@@ -7,22 +7,24 @@
  */
 import * as sqliteModule from "node:sqlite";
 import { MIB } from "../../rules/units.ts";
-import { LOCKED_RETRY_TIME, serveTask, withSqlite } from "../disk/sqlite.ts";
-import { checkpointAfterRead } from "../disk/write_ahead_log.ts";
+import { serveTask, withSqlite } from "../disk/sqlite.ts";
+import { Snapshot } from "../verify/snapshot.ts";
 import { verifyBackup } from "../verify/verify.ts";
 import { type BackupState, type BackupTask, DONE, STOP, TOTAL } from "./backup_task.ts";
+import { addBytes } from "./join_files.ts";
 
 /** Pages of 4 KiB that are copied in one step, and the pause after each, in milliseconds. */
 const BACKUP_STEP_PAGES = 256;
 const BACKUP_PAUSE = 5;
+
+/** The pages of 4 KiB that a chunk takes. */
+const PAGES_OF_CHUNK = 16;
 
 /** Steps after which the copy is flushed, so that requests wait for 2 MiB at most. */
 const BACKUP_SYNC_STEPS = 2;
 
 /** Bytes of the copy that are verified between two pauses. */
 const VERIFY_STEP = 4 * MIB;
-
-const { DatabaseSync } = sqliteModule;
 
 /** The first versions of Deno 2.5 have none. */
 const backup: typeof sqliteModule.backup | undefined = sqliteModule.backup;
@@ -40,30 +42,47 @@ serveTask(async (task: BackupTask): Promise<string[] | undefined> => {
   }
 });
 
+/** @throws {Stopped} */
 async function copy({ source, target, state }: BackupTask): Promise<void> {
   if (backup === undefined) {
     throw new Error("this version of Deno cannot copy a store that is in use: take a newer one");
   }
   using written = Deno.openSync(target, { read: true, write: true });
-  const sqlite = new DatabaseSync(source);
-  try {
-    sqlite.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}; PRAGMA query_only = ON; BEGIN`);
-    // The first statement fixes the state that is copied. Without it each step would copy another state.
-    sqlite.prepare("SELECT count(*) FROM sqlite_master").get();
-    let steps = 0;
-    const progress = (pages: { totalPages: number; remainingPages: number }) => {
-      Atomics.store(state, TOTAL, pages.totalPages);
-      Atomics.store(state, DONE, pages.totalPages - pages.remainingPages);
-      // One flush at the end would block the disk for long.
-      if (++steps % BACKUP_SYNC_STEPS === 0) written.syncDataSync();
+  using snapshot = await Snapshot.take(source);
+  const { records, bytes } = snapshot;
+  const others = bytes === records ? 0 : pagesOf(bytes.sqlite);
+  const first = pagesOf(records.sqlite);
+  Atomics.store(state, TOTAL, first + others);
+  let steps = 0;
+  const progress = ({ totalPages, remainingPages }: Pages) => {
+    Atomics.store(state, DONE, totalPages - remainingPages);
+    // One flush at the end would block the disk for long.
+    if (++steps % BACKUP_SYNC_STEPS === 0) written.syncDataSync();
+    pause(state);
+  };
+  await backup(records.sqlite, target, { rate: BACKUP_STEP_PAGES, progress });
+  if (bytes !== records) {
+    addBytes(bytes.sqlite, target, (chunks) => {
+      Atomics.store(state, DONE, first + Math.min(others, chunks * PAGES_OF_CHUNK));
       pause(state);
-    };
-    await backup(sqlite, target, { rate: BACKUP_STEP_PAGES, progress });
-    checkpointAfterRead(source, sqlite);
-  } finally {
-    sqlite.close();
+    });
   }
   written.syncSync();
+}
+
+interface Pages {
+  totalPages: number;
+  remainingPages: number;
+}
+
+/** Returns the size of a file in pages of 4 KiB. */
+function pagesOf(sqlite: sqliteModule.DatabaseSync): number {
+  const { pages } = sqlite
+    .prepare(
+      "SELECT page_count * page_size / 4096 AS pages FROM pragma_page_count, pragma_page_size",
+    )
+    .get() ?? {};
+  return Number(pages);
 }
 
 /** Verifies the copy now, not at restore time. @throws {Error} if SQLite finds its structure damaged. */

@@ -16,8 +16,9 @@ import { restoreFiles, unpackFiles } from "../disk/kept_files.ts";
 import { setStoreAside, settleReplaced } from "../disk/replaced_store.ts";
 import { isLocked, withSqlite } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
-import { databasePath } from "../engine/database_file.ts";
+import { databasePath, databaseSize } from "../disk/store_files.ts";
 import { CannotRestore } from "../engine/errors.ts";
+import { byteFileOf, joinByteFile } from "./join_files.ts";
 
 export interface RestoreOptions {
   /** The backup, which is only read. */
@@ -65,6 +66,7 @@ export async function restore(options: RestoreOptions): Promise<string | undefin
     options.onTemporary?.(copy.path);
     await requireRestorable(path, options);
     await copyInto(copy.path, backup, options);
+    await addByteFile(copy.path, options);
     await options.check(copy.path);
     await restoreFiles(folder, unpackFiles(copy.path));
     await syncFile(copy.path);
@@ -103,14 +105,28 @@ async function requireRestorable(
       `There is a store in ${folder}: --force restores the backup and keeps that store beside it`,
     );
   }
-  const size = await fileSize(file) ?? 0;
+  await requireSpace(await fileSize(file) ?? 0, folder, reserve);
+}
+
+/** @throws {CannotRestore} if less than the reserve would stay free. */
+async function requireSpace(size: number, folder: string, reserve: number): Promise<void> {
   const free = await freeBytesOf(folder)();
-  if (free !== undefined && free - reserve < size) {
-    throw new CannotRestore(
-      `The disk of ${folder} has ${formatBytes(free)} free, and ${formatBytes(reserve)} ` +
-        `must stay free: the backup needs ${formatBytes(size)}`,
-    );
-  }
+  if (free === undefined || free - reserve >= size) return;
+  throw new CannotRestore(
+    `The disk of ${folder} has ${formatBytes(free)} free, and ${formatBytes(reserve)} ` +
+      `must stay free: the backup needs ${formatBytes(size)}`,
+  );
+}
+
+/**
+ * Adds the bytes of files to the copy of a store that has them in a second file, as one that was replaced: no two stores
+ * may use one file.
+ */
+async function addByteFile(copy: string, { file, folder, reserve }: RestoreOptions): Promise<void> {
+  const bytes = byteFileOf(copy, file);
+  if (bytes === undefined) return;
+  await requireSpace(await databaseSize([bytes]) ?? 0, folder, reserve);
+  joinByteFile(bytes, copy);
 }
 
 /** Returns whether there is a store, or the rest of one. An empty file is none. */
@@ -144,13 +160,17 @@ async function prepareStore(path: string, folder: string): Promise<void> {
   // What is left of no store.
   if (!await hasStore(path)) return removeDatabase(path);
   // A store that SQLite cannot read is kept with its log.
-  if (await exists(path)) mergeLog(path, folder);
+  if (await exists(path)) {
+    const bytes = byteFileOf(path);
+    mergeLog(path, folder);
+    if (bytes !== undefined && await exists(bytes)) mergeLog(bytes, folder);
+  }
   await makePrivate([path, ...companionsOf(path)]);
   await setStoreAside(path);
 }
 
 /**
- * Merges the log into the store's file, which is complete without it then, unless SQLite cannot read the file.
+ * Merges the log into a file of the store, which is complete without it then, unless SQLite cannot read the file.
  *
  * @throws {CannotRestore} if another process has the store open.
  */

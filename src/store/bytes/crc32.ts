@@ -1,6 +1,7 @@
 import { crcShift, joinCrc32 } from "../../rules/archive/crc_join.ts";
+import type { ByteEntries } from "../engine/database.ts";
 import { bytesVersion, CHUNK_SIZE, type FileRecord, type Place } from "../engine/records.ts";
-import { type EntryReader, inBatches, type KvReader, MAX_GET_MANY } from "../reads/read_queue.ts";
+import { inBatches, type KvReader, MAX_GET_MANY } from "../reads/read_queue.ts";
 import { checksumAt, ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
 import { manifestParts } from "./manifest.ts";
@@ -11,8 +12,7 @@ const CHUNK_SHIFT = crcShift(CHUNK_SIZE);
 export interface ChecksumSource {
   /** Reads lists of parts. */
   reader: KvReader;
-  /** Reads checksums. */
-  reads: EntryReader;
+  bytes: Pick<ByteEntries, "reads">;
   /** The checksums of a file whose chunks have one version. */
   checksums: ChecksumReader | undefined;
 }
@@ -24,7 +24,7 @@ export interface ChecksumSource {
  * @throws {StoreDamaged} if checksums are missing.
  */
 export async function crcOfChunks(
-  { reader, reads, checksums }: ChecksumSource,
+  { reader, bytes, checksums }: ChecksumSource,
   place: Place,
   record: FileRecord,
 ): Promise<number> {
@@ -34,7 +34,7 @@ export async function crcOfChunks(
   for await (const parts of inBatches(all, MAX_GET_MANY)) {
     const crcs = await Promise.all(parts.map((part) => {
       const { version, size } = part;
-      return crcOfVersion(new ChecksumReader(reads, place, version, size), size);
+      return crcOfVersion(new ChecksumReader(bytes.reads, place, version, size), size);
     }));
     for (const [i, part] of parts.entries()) {
       crc = joinCrc32(crc, crcs[i] ?? 0, crcShift(part.size));

@@ -2,9 +2,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { crc32 } from "node:zlib";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
-import { Operation } from "../engine/operation.ts";
 import { bytesVersion, CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
+import { deleteEntry } from "../testing/entries.ts";
 import { put, recordOf } from "../testing/files.ts";
 import { ChecksumReader } from "./checksums.ts";
 import { crcOfChunks } from "./crc32.ts";
@@ -25,9 +25,14 @@ testOnAll("The CRC-32 of a file is that of its bytes", async (bench) => {
 testOnAll("A file without its checksums has no CRC-32", async (bench) => {
   await put(bench, "a", bytes(2 * CHUNK_SIZE));
   const record = await recordOf(bench, "a");
-  await bench.db.commit(new Operation().delete(keys.checksums(bytesVersion(record), 0)));
-  const { reader, reads } = bench.db;
-  const checksums = new ChecksumReader(reads, place("a"), bytesVersion(record), record.size);
-  const crc = () => crcOfChunks({ reader, reads, checksums }, place("a"), record);
+  await deleteEntry(bench.db, keys.checksums(bytesVersion(record), 0));
+  const { reader, bytes: entries } = bench.db;
+  const checksums = new ChecksumReader(
+    entries.reads,
+    place("a"),
+    bytesVersion(record),
+    record.size,
+  );
+  const crc = () => crcOfChunks({ reader, bytes: entries, checksums }, place("a"), record);
   await assertRejects(crc, StoreDamaged, "checksums");
 });

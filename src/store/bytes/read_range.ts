@@ -1,7 +1,8 @@
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { isCorruption, StoreDamaged } from "../engine/errors.ts";
 import { ranges } from "../engine/keys.ts";
-import type { EntryReader, KvReader } from "../reads/read_queue.ts";
+import type { ByteEntries } from "../engine/database.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import {
   bytesVersion,
   CHUNK_SIZE,
@@ -28,12 +29,9 @@ interface Segment {
 export interface Source {
   /** Reads lists of parts. */
   reader: KvReader;
-  /** Reads checksums. */
-  reads: EntryReader;
+  bytes: Pick<ByteEntries, "reader" | "reads">;
   /** The checksums of a file whose chunks have one version, if something else reads them, too. */
   checksums?: ChecksumReader | undefined;
-  /** Reads chunks. */
-  chunks: KvReader;
   /** Chunks of files that are downloaded repeatedly. Without it the pieces belong to the caller. */
   cache?: ChunkCache | undefined;
   /** Memory of this download. */
@@ -91,7 +89,7 @@ async function* segments(
   if (layout.kind === "inline") return;
   const version = bytesVersion(record);
   const checksumsOf = (version: string, size: number) =>
-    new ChecksumReader(source.reads, place, version, size);
+    new ChecksumReader(source.bytes.reads, place, version, size);
   if (layout.kind === "chunks") {
     const checksums = source.checksums ?? checksumsOf(version, size);
     yield { version, size, range, checksums };
@@ -148,7 +146,7 @@ async function readBatch(
   const fail = (index: number, what: string) =>
     damaged(place, version, problemOf(index, size, what));
   try {
-    const chunks = source.chunks.list<Piece>(ranges.chunks(version, from, to), {
+    const chunks = source.bytes.reader.list<Piece>(ranges.chunks(version, from, to), {
       limit: to - from,
       batchSize: to - from,
     });

@@ -44,7 +44,7 @@ async function* readWithLittleMemory(
   const memory = new MemoryPart("downloads", 2 * BATCH * CHUNK_SIZE, 0);
   using ahead = await ReadAhead.open(memory, "p");
   yield* readRange(
-    { reader: kv, reads: new ReadQueue(kv), chunks: kv, ahead },
+    { reader: kv, bytes: { reader: kv, reads: new ReadQueue(kv) }, ahead },
     PLACE,
     record,
     content,
@@ -232,7 +232,8 @@ Deno.test("A damaged chunk is never kept for other downloads", async () => {
     const range = { start: 0, end: record.size };
     for (let i = 0; i < 4; i++) {
       using ahead = await ReadAhead.open(new MemoryPart("downloads", 2 ** 20, 0), "p");
-      const source = { reader: kv, reads: new ReadQueue(kv), chunks: kv, cache, ahead };
+      const bytes = { reader: kv, reads: new ReadQueue(kv) };
+      const source = { reader: kv, bytes, cache, ahead };
       const pieces = readRange(source, PLACE, record, undefined, range);
       await assertRejects(() => Array.fromAsync(pieces), StoreDamaged, "chunk 2");
     }

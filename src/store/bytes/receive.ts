@@ -13,7 +13,7 @@ import { MIB } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { encodedLength, keys } from "../engine/keys.ts";
 import type { MemoryPart, MemoryShare } from "../engine/memory_budget.ts";
-import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
+import { MAX_COMMIT_BYTES } from "../engine/operation.ts";
 import type { CachedProject } from "../engine/project_cache.ts";
 import { CHUNK_SIZE, type Place } from "../engine/records.ts";
 import type { Quotas, Reservation } from "../quotas/quotas.ts";
@@ -53,6 +53,8 @@ export interface BodyWrite<T> {
   announced: number | undefined;
   /** Bytes that the body has at most: `MAX_PAYLOAD` unless given. */
   maxSize: number | undefined;
+  /** Whether a body of one chunk stays in memory. */
+  inlines: boolean;
   accept: Accept<T>;
 }
 
@@ -77,7 +79,7 @@ export class BodyReceiver {
    */
   async receive<T, K>(
     place: Place,
-    { begun, replaced, announced, maxSize = MAX_PAYLOAD, accept }: BodyWrite<K>,
+    { begun, replaced, announced, maxSize = MAX_PAYLOAD, inlines, accept }: BodyWrite<K>,
     body: AsyncIterable<Uint8Array>,
     publish: (received: Received, kept: K | undefined, room: Reservation | undefined) => Promise<T>,
   ): Promise<T> {
@@ -86,7 +88,7 @@ export class BodyReceiver {
     using memory = await this.memory.reserve(place.project, share);
     let received: Received | undefined;
     try {
-      const options = { announced, maxSize, memory };
+      const options = { announced, maxSize, inlines, memory };
       received = await receive(this.db, place, room?.track(body) ?? body, options);
       const kept = await accept(received) ?? undefined;
       return await publish(received, kept, room);
@@ -102,31 +104,37 @@ export class BodyReceiver {
 }
 
 /**
- * Receives a body. A body of one chunk is in memory when this returns, a larger one in the store. If the body or the
- * store fails, the bytes are abandoned and the failure is thrown.
+ * Receives a body. If it is inlined and has one chunk, it is in memory when this returns, otherwise in the store. If the
+ * body or the store fails, the bytes are abandoned and the failure is thrown.
  */
 async function receive(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
-  { announced, maxSize, memory }: {
+  { announced, maxSize, inlines, memory }: {
     announced: number | undefined;
     maxSize: number;
+    inlines: boolean;
     memory: MemoryShare;
   },
 ): Promise<Received> {
   const chunks = cutIntoChunks(body, announced);
   try {
-    const first = await chunks.next();
-    const second = await chunks.next();
-    const head = first.done ? new Uint8Array() : first.value;
-    if (second.done) {
-      const bytes = { kind: "inline" as const, content: head };
-      return { size: head.byteLength, sha256: digest(head), bytes };
+    const head: Uint8Array<ArrayBuffer>[] = [];
+    for (let next = 0; inlines && next < 2; next++) {
+      const { done, value } = await chunks.next();
+      if (!done) head.push(value);
     }
-    const rest = chain([head, second.value], chunks);
+    if (inlines && head.length < 2) {
+      const content = head[0] ?? new Uint8Array();
+      return {
+        size: content.byteLength,
+        sha256: digest(content),
+        bytes: { kind: "inline", content },
+      };
+    }
     const writer = new ChunkWriter(db, place, newVersion(), chunkCount(maxSize), memory);
-    return await writeChunks(writer, rest);
+    return await writeChunks(writer, chain(head, chunks));
   } finally {
     // Also ends a body that was not read completely.
     await chunks.return(undefined);
@@ -177,17 +185,6 @@ async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promi
   }
 }
 
-/**
- * One upload's share of the bulk commits that the store runs at the same time. Waiting for a slot, further ones would
- * hold memory and gain nothing.
- */
-const SHARE_OF_BULK_COMMITS = 1 / 2;
-
-/** Returns how many bulk commits of one upload may be in flight, while the chunks of the next are received. */
-export function bulkCommitsPerUpload(db: Database): number {
-  return Math.max(1, Math.floor(db.commits.bulk * SHARE_OF_BULK_COMMITS));
-}
-
 /** Room in an operation for the check of the lease, in bytes. */
 const LEASE_CHECK_BYTES = 1024;
 
@@ -230,7 +227,7 @@ export class ChunkWriter {
     private readonly memory?: MemoryShare,
   ) {
     this.version = version;
-    this.#maxRunning = bulkCommitsPerUpload(db);
+    this.#maxRunning = db.commits.perUpload;
     const key = encodedLength(keys.checksums(version, 0));
     this.#chunksPerCommit = Math.floor(
       (MAX_COMMIT_BYTES - LEASE_CHECK_BYTES) / (CHUNK_SIZE + 2 * key),
@@ -305,10 +302,10 @@ export class ChunkWriter {
 
   /** Never rejects: a failure is thrown by the next call of a method. */
   async #commit(lease: WriteLease, entries: readonly Entry[]): Promise<void> {
-    const operation = lease.addCheck(new Operation());
-    for (const { key, value } of entries) operation.set(key, value);
     try {
-      const outcome = await this.db.commitBulk(operation);
+      const operation = lease.beginChunks();
+      for (const { key, value } of entries) operation.set(key, value);
+      const outcome = await this.db.commitBytes(operation);
       if (!outcome.ok) throw leaseLost();
       // Buffers that wait for the garbage collector take memory that the budget does not count.
       for (const { value } of entries) value.buffer.transfer(0);

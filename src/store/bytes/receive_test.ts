@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { MIB } from "../../rules/units.ts";
-import { BULK_COMMITS, embeddedCommits } from "../engine/commits.ts";
+import { embeddedCommits } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
@@ -13,12 +13,12 @@ import { GarbageCollector } from "../maintenance/garbage_collector.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { deleteEntry } from "../testing/entries.ts";
 import { upload } from "../testing/files.ts";
-import { enders, openRecords, testOnAll } from "../testing/stores.ts";
+import { enders, openRecords, sharedParts, testOnAll } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
-import { bulkCommitsPerUpload, ChunkWriter, DiscardedBytes } from "./receive.ts";
+import { ChunkWriter, DiscardedBytes } from "./receive.ts";
 import { OpenVersions } from "./open_versions.ts";
 import { newVersion } from "./versions.ts";
-import { WRITE_LEASE_TIME } from "./write_lease.ts";
+import { leaseLost, WRITE_LEASE_TIME } from "./write_lease.ts";
 
 /** A digest, which the writer stores without checking it. */
 const DIGEST = "A".repeat(43) + "=";
@@ -75,8 +75,8 @@ async function sweep(db: Database): Promise<void> {
 }
 
 /** Sweeps in another process, as if some time had passed. */
-async function sweepElsewhere({ reader, commits }: Database, ahead: number): Promise<void> {
-  const db = new Database(reader, commits);
+async function sweepElsewhere(shared: Database, ahead: number): Promise<void> {
+  const db = new Database(shared.reader, shared.commits, sharedParts(shared));
   await new GarbageCollector(db, new OpenVersions(db), enders()).run(ahead);
 }
 
@@ -110,13 +110,16 @@ Deno.test("All chunks are stored in order, for names of any length", async () =>
   }
 });
 
-Deno.test("Many chunks share a commit, and few commits are in flight", async () => {
+const WRITERS = 2;
+
+Deno.test("Many chunks share a commit, and each writer has one in flight", async () => {
   const sizes: number[] = [];
   const meeting = Promise.withResolvers<void>();
   let running = 0;
   let most = 0;
   await withDatabase(async (db) => {
-    const writers = ["v1", "v2"].map((version) => new ChunkWriter(db, PLACE, version, 160));
+    const versions = Array.from({ length: WRITERS }, (_, i) => `v${i}`);
+    const writers = versions.map((version) => new ChunkWriter(db, PLACE, version, 160));
     await Promise.all(writers.map((writer) => writeAll(writer, 60)));
     for (const lease of await Promise.all(writers.map((writer) => writer.finish(DIGEST)))) {
       lease.end();
@@ -124,7 +127,7 @@ Deno.test("Many chunks share a commit, and few commits are in flight", async () 
   }, async (chunks) => {
     sizes.push(chunks);
     most = Math.max(most, ++running);
-    if (running === BULK_COMMITS) meeting.resolve();
+    if (running === WRITERS) meeting.resolve();
     await meeting.promise;
     // Enough time for one commit too many.
     await delay(1);
@@ -132,14 +135,14 @@ Deno.test("Many chunks share a commit, and few commits are in flight", async () 
   });
   assertEquals(sizes, Array.from({ length: 10 }, () => 12));
   assert(sizes.every((size) => size * CHUNK_SIZE <= MAX_COMMIT_BYTES));
-  assertEquals(most, BULK_COMMITS);
+  assertEquals(most, WRITERS);
 });
 
 Deno.test("A writer waits while enough of its commits are in flight", async () => {
   const gate = Promise.withResolvers<void>();
   await withDatabase(async (db) => {
     const writer = new ChunkWriter(db, PLACE, "v1", 160);
-    const commits = bulkCommitsPerUpload(db);
+    const commits = db.commits.perUpload;
     await writeAll(writer, 12 * commits + 11);
     let done = false;
     const next = writer.write(chunk(0)).then(() => done = true);
@@ -324,14 +327,18 @@ Deno.test("Discarded bytes start a sweep when they are as many as seven parts, a
 });
 
 testOnAll(
-  "A writer whose bytes were taken away fails at the latest when it finishes",
+  "A writer whose bytes were taken away fails at the latest when it publishes them",
   async (bench) => {
     const writer = new ChunkWriter(bench.db, PLACE, newVersion(), 160);
     await writer.write(bytes(CHUNK_SIZE));
     const key = keys.pending(writer.version);
     await until(async () => (await bench.db.reader.get(key)).versionstamp !== null);
     await deleteEntry(bench.db, key);
-    await assertRejects(() => writer.finish(DIGEST), StoreUnavailable, "expired");
+    const publish = async () => {
+      const lease = await writer.finish(DIGEST);
+      if (!(await bench.db.commit(lease.settle(new Operation()))).ok) throw leaseLost();
+    };
+    await assertRejects(publish, StoreUnavailable, "expired");
     await writer.abandon();
   },
 );

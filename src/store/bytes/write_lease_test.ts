@@ -1,16 +1,20 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { HOUR } from "../../rules/units.ts";
 import { Database, openMemoryDatabase } from "../engine/database.ts";
+import { openDatabase } from "../engine/database_file.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Garbage, PendingWrite, Place } from "../engine/records.ts";
 import { SWEEP_INTERVAL } from "../maintenance/clocks.ts";
 import { GarbageCollector } from "../maintenance/garbage_collector.ts";
-import { enders } from "../testing/stores.ts";
-import { withClock } from "../testing/time.ts";
+import { assertKeys } from "../testing/entries.ts";
+import { countEntries } from "../testing/events.ts";
+import { enders, sharedParts, testOnAll, withFolder } from "../testing/stores.ts";
+import { until, withClock } from "../testing/time.ts";
 import { OpenVersions } from "./open_versions.ts";
-import { LEASE_RENEWAL, WRITE_LEASE_TIME, WriteLease } from "./write_lease.ts";
+import { ChunkWriter } from "./receive.ts";
+import { LATE_WRITE_TIME, LEASE_RENEWAL, WRITE_LEASE_TIME, WriteLease } from "./write_lease.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };
 
@@ -109,7 +113,7 @@ async function sweepFor(
 /** Returns the garbage collector of another process, which does not know what this one is writing. */
 function collectorElsewhere(db: Database): GarbageCollector {
   return new GarbageCollector(
-    new Database(db.reader, db.commits),
+    new Database(db.reader, db.commits, sharedParts(db)),
     new OpenVersions(db),
     enders(),
   );
@@ -271,5 +275,125 @@ Deno.test("An abandoned lease makes its bytes garbage at once", async () => {
     ]);
     await lease.abandon();
     assertEquals((await garbage(db)).length, 1);
+  });
+});
+
+/** How long after a renewal a writer may begin commits in a store in two files: what remains is for the commit. */
+const WRITING_TIME = WRITE_LEASE_TIME - LEASE_RENEWAL;
+
+const CHUNK = new Uint8Array(10);
+
+/** Runs a test with a store in two files and stopped clocks. */
+async function withStore(
+  test: (db: Database, forward: (ms: number) => void) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const db = await openDatabase(folder);
+    try {
+      await withClock((forward) => test(db, forward));
+    } finally {
+      await db.close();
+    }
+  });
+}
+
+Deno.test("In a store in two files no commit of chunks begins when the last renewal was too long ago", async () => {
+  await withStore(async (db, forward) => {
+    const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+    forward(WRITING_TIME);
+    lease.beginChunks();
+    forward(1);
+    assertThrows(() => lease.beginChunks(), StoreUnavailable, "expired");
+    await lease.renew();
+    lease.beginChunks();
+    lease.end();
+  });
+});
+
+Deno.test("A renewal counts from its begin, and not if it fails", async () => {
+  await withStore(async (db, forward) => {
+    const { commit } = db;
+    db.commit = (operation) => {
+      forward(LEASE_RENEWAL);
+      return commit.call(db, operation);
+    };
+    const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+    forward(WRITING_TIME - LEASE_RENEWAL);
+    lease.beginChunks();
+    forward(1);
+    assertThrows(() => lease.beginChunks(), StoreUnavailable, "expired");
+    await lease.renew();
+    forward(WRITING_TIME - LEASE_RENEWAL);
+    lease.beginChunks();
+    db.commit = () => Promise.reject(new StoreUnavailable("The store is unreachable"));
+    await assertRejects(() => lease.renew(), StoreUnavailable);
+    forward(1);
+    assertThrows(() => lease.beginChunks(), StoreUnavailable, "expired");
+    lease.end();
+  });
+});
+
+Deno.test("A writer that was stopped for too long writes nothing more and fails", async () => {
+  await withStore(async (db, forward) => {
+    const writer = new ChunkWriter(db, PLACE, "v1", 160);
+    await writer.write(CHUNK.slice());
+    await until(() => db.writing.has("v1"));
+    forward(WRITING_TIME + 1);
+    await assertRejects(() => writer.finish("A".repeat(43) + "="), StoreUnavailable, "expired");
+    assertEquals(await countEntries({ db }, ["chunk"]), 0);
+    await writer.abandon();
+  });
+});
+
+testOnAll("Bytes that are written after they were taken away do not stay", async (bench) => {
+  const { db } = bench;
+  await withClock(async (forward) => {
+    const lease = await WriteLease.begin(db, PLACE, "v1", 2);
+    const early = lease.beginChunks().set(keys.chunk("v1", 0), CHUNK);
+    assertEquals((await db.commitBytes(early)).ok, true);
+    // The process is stopped with a commit in flight.
+    const late = lease.beginChunks().set(keys.chunk("v1", 1), CHUNK);
+    const other = collectorElsewhere(db);
+    await sweepFor(other, forward, WRITE_LEASE_TIME + SWEEP_INTERVAL);
+    assertEquals([await lease.holds(), await countEntries(bench, ["chunk"])], [false, 0]);
+    assertEquals((await db.commitBytes(late)).ok, db.bytes.isSeparate);
+    assertEquals((await db.commit(lease.settle(new Operation()))).ok, false);
+    await lease.abandon();
+    await sweepFor(other, forward, 2 * SWEEP_INTERVAL);
+    const left = db.bytes.isSeparate ? 1 : 0;
+    for (const kind of ["chunk", "garbage"]) {
+      assertEquals(await countEntries(bench, [kind]), left, kind);
+    }
+    forward(LATE_WRITE_TIME);
+    await other.run();
+    await assertKeys(bench, {});
+  });
+});
+
+Deno.test("A slow writer keeps its bytes, however often another process sweeps", async () => {
+  using time = new FakeIntervals();
+  await withStore(async (db, forward) => {
+    const lease = await WriteLease.begin(db, PLACE, "v1", 160);
+    const other = collectorElsewhere(db);
+    let sinceRenewal = 0;
+    let written = 0;
+    const write = async () => {
+      sinceRenewal += SWEEP_INTERVAL;
+      if (sinceRenewal >= LEASE_RENEWAL) {
+        sinceRenewal = 0;
+        const stamp = async () => (await db.reader.get(keys.lease("v1"))).versionstamp;
+        const before = await stamp();
+        time.pass();
+        await until(async () => await stamp() !== before);
+      }
+      const operation = lease.beginChunks().set(keys.chunk("v1", written++), CHUNK);
+      assertEquals((await db.commitBytes(operation)).ok, true);
+    };
+    await sweepFor(other, forward, 10 * WRITE_LEASE_TIME, write);
+    assertEquals((await db.commit(lease.settle(new Operation()))).ok, true);
+    lease.end();
+    forward(2 * LATE_WRITE_TIME);
+    await other.run();
+    assertEquals(await countEntries({ db }, ["chunk"]), written);
   });
 });

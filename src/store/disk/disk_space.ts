@@ -44,6 +44,8 @@ export interface DiskNeeds {
   growth?: () => number;
   /** What is missing of the ballast: it is refilled before uploads get space again. */
   ballast?: Pick<Ballast, "missing" | "growthHeld">;
+  /** Gives the space of long logs back, before an upload is refused. */
+  truncateLogs?: () => Promise<void>;
 }
 
 /**
@@ -109,6 +111,10 @@ export class DiskSpace {
       await (this.#measuring ??= this.#measure().finally(() => this.#measuring = undefined));
     }
     if (this.#left < needed) await this.#measure();
+    if (this.#left < needed && this.needs.truncateLogs !== undefined) {
+      await this.needs.truncateLogs();
+      await this.#measure();
+    }
     if (this.#left >= needed) {
       // In the same turn of the event loop as the comparison, so that no other upload takes the same space.
       this.#left -= taken;

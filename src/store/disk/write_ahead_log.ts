@@ -1,18 +1,17 @@
 /**
- * The write-ahead log of the store's file: its size on the disk, and checkpoints beside those of Deno KV. A checkpoint
- * copies the log's pages into the store's file (sqlite.org/wal.html).
+ * The write-ahead log of one of the store's files: its size on the disk, and checkpoints beside those of Deno KV. A
+ * checkpoint copies the log's pages into the file (sqlite.org/wal.html).
  *
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { MIB } from "../../rules/units.ts";
 import { LOCKED_RETRY_TIME, unlessLocked, withSqlite } from "./sqlite.ts";
 
 /**
- * Bytes from which on a log counts as long. SQLite checkpoints it at 4 MB and then overwrites it from its start: it
+ * Pages from which on a log counts as long. SQLite checkpoints it at 1000 pages and then overwrites it from its start: it
  * grows further only while a read transaction needs its content.
  */
-export const LONG_LOG = 16 * MIB;
+const LONG_LOG_PAGES = 4000;
 
 /** Passive checkpoints after a long read transaction, at most, and the rest in pages that any writer may checkpoint. */
 const CHECKPOINT_ROUNDS = 8;
@@ -21,9 +20,18 @@ const SHORT_LOG_PAGES = 256;
 /** How long a checkpoint that truncates the log may hold up writers, in milliseconds. */
 const TRUNCATE_TIMEOUT = 20;
 
+/** Returns whether the log of an open file is long. */
+export function hasLongLog(path: string, sqlite: DatabaseSync): boolean {
+  return logSize(path) > LONG_LOG_PAGES * pageSizeOf(sqlite);
+}
+
 /** Returns the bytes of the log's file, which keeps its size after a checkpoint. */
-export function logSize(path: string): number {
+function logSize(path: string): number {
   return statOrZero(`${path}-wal`).size;
+}
+
+function pageSizeOf(sqlite: DatabaseSync): number {
+  return Number(sqlite.prepare("PRAGMA page_size").all()[0]?.["page_size"]);
 }
 
 /** The size of the log. It asks SQLite and the system, which takes some ten microseconds, and reads no data. */
@@ -32,16 +40,21 @@ export class WriteAheadLog implements Disposable {
   readonly #pageCount: StatementSync;
   readonly #pageSize: number;
 
-  /** @param path The store's file, which is open. */
-  constructor(private readonly path: string) {
+  /** @param path The file, which is open. */
+  constructor(readonly path: string) {
     this.#sqlite = new DatabaseSync(path, { readOnly: true });
     this.#pageCount = this.#sqlite.prepare("PRAGMA page_count");
-    this.#pageSize = Number(this.#sqlite.prepare("PRAGMA page_size").all()[0]?.["page_size"]);
+    this.#pageSize = pageSizeOf(this.#sqlite);
   }
 
-  /** The bytes of its file. */
+  /** The bytes of the log. */
   get size(): number {
     return logSize(this.path);
+  }
+
+  /** The bytes from which on it counts as long. */
+  get long(): number {
+    return LONG_LOG_PAGES * this.#pageSize;
   }
 
   /**

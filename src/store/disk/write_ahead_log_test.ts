@@ -1,26 +1,30 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { MIB } from "../../rules/units.ts";
-import { databasePath, openDatabase } from "../engine/database_file.ts";
+import type { Database } from "../engine/database.ts";
+import { openDatabase } from "../engine/database_file.ts";
+import { databasePath } from "../disk/store_files.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Compactor } from "../maintenance/compactor.ts";
-import { checkpointAfterRead, logSize, LONG_LOG } from "./write_ahead_log.ts";
+import { checkpointAfterRead, type WriteAheadLog } from "./write_ahead_log.ts";
 
 async function withStore(
-  test: (db: Awaited<ReturnType<typeof openDatabase>>, path: string) => Promise<void>,
+  test: (db: Database, path: string, log: WriteAheadLog) => Promise<void>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-log-" });
   const db = await openDatabase(folder);
   try {
-    await test(db, databasePath(folder));
+    const [log] = db.logs;
+    assert(log !== undefined);
+    await test(db, databasePath(folder), log);
   } finally {
     await db.close();
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function write(db: Awaited<ReturnType<typeof openDatabase>>, bytes: number): Promise<void> {
+async function write(db: Database, bytes: number): Promise<void> {
   for (let i = 0; i < bytes / CHUNK_SIZE; i += 10) {
     const operation = new Operation();
     for (let j = i; j < i + 10; j++) operation.set(["x", j], new Uint8Array(CHUNK_SIZE));
@@ -36,44 +40,44 @@ function openReader(path: string): DatabaseSync {
 }
 
 Deno.test("The log that a reader needs is growth of the file until it is checkpointed", async () => {
-  await withStore(async (db, path) => {
+  await withStore(async (db, path, log) => {
     await write(db, MIB);
     const reader = openReader(path);
     await write(db, 30 * MIB);
-    const growth = db.log?.growth() ?? 0;
+    const growth = log.growth();
     assertGreater(growth, 28 * MIB);
     const before = (await Deno.stat(path)).size;
     reader.exec("COMMIT");
     reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").all();
-    assertEquals(db.log?.growth(), 0);
+    assertEquals(log.growth(), 0);
     // The log keeps its size, but needs nothing more.
-    assertGreater(logSize(path), 30 * MIB);
+    assertGreater(log.size, 30 * MIB);
     const grown = (await Deno.stat(path)).size - before;
     assert(grown <= growth && grown > growth - MIB, `The file grew by ${grown}, not ${growth}`);
     // Pages that are overwritten need no new space.
     reader.exec("BEGIN");
     reader.prepare("SELECT count(*) FROM kv").all();
     await write(db, 10 * MIB);
-    assert((db.log?.growth() ?? 0) < 3 * MIB, `${db.log?.growth()}`);
+    assert(log.growth() < 3 * MIB, `${log.growth()}`);
     reader.close();
   });
 });
 
 Deno.test("Nothing is compacted while a reader keeps the log long", async () => {
-  await withStore(async (db, path) => {
+  await withStore(async (db, path, log) => {
     await write(db, 20 * MIB);
     const reader = openReader(path);
-    await write(db, LONG_LOG + MIB);
+    await write(db, log.long + MIB);
     for (let i = 0; i < 20 * MIB / CHUNK_SIZE; i += 100) {
       const operation = new Operation();
       for (let j = i; j < i + 100; j++) operation.delete(["x", j]);
       await db.commitBulk(operation);
     }
     // SQLite may have restarted the log before the reader began.
-    while (logSize(path) <= LONG_LOG) await write(db, MIB);
-    const before = logSize(path);
-    await new Compactor(path).run({ isShort: true });
-    assertEquals(logSize(path), before);
+    while (log.size <= log.long) await write(db, MIB);
+    const before = log.size;
+    await new Compactor([path]).run({ isShort: true });
+    assertEquals(log.size, before);
     reader.close();
   });
 });

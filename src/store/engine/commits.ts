@@ -24,8 +24,11 @@ export const LOCKED_RETRY_MAX_DELAY = 20;
 /** Groups of small operations that are committed at the same time. */
 export const GROUP_COMMITS = 2;
 
-/** Bulk commits of the whole process at the same time: few, so that small operations stay quick. */
-export const BULK_COMMITS = 2;
+/**
+ * Commits of one upload at the same time: the chunks of the next are received meanwhile. Deno KV commits one after the
+ * other, so more would take memory and gain nothing.
+ */
+export const COMMITS_PER_UPLOAD = 1;
 
 /** Whether an operation was applied, and under which versionstamp. */
 export type Outcome = Deno.KvCommitResult | Deno.KvCommitError;
@@ -43,8 +46,8 @@ export interface Commits {
   checks: number;
   /** Groups of small operations in flight. */
   groups: number;
-  /** Bulk operations in flight. */
-  bulk: number;
+  /** Commits of one upload in flight. */
+  perUpload: number;
 }
 
 /**
@@ -78,7 +81,7 @@ export function embeddedCommits(
     idempotent: commit,
     checks: MAX_COMMIT_CHECKS,
     groups: GROUP_COMMITS,
-    bulk: BULK_COMMITS,
+    perUpload: COMMITS_PER_UPLOAD,
   };
 }
 

@@ -1,5 +1,4 @@
 import { delay } from "@std/async/delay";
-import { Semaphore } from "../../rules/concurrency.ts";
 import { type Ballast, PIECES_FOR_USERS } from "../disk/ballast.ts";
 import type { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
 import type { WriteAheadLog } from "../disk/write_ahead_log.ts";
@@ -19,50 +18,64 @@ import { type EntryReader, type KvReader, ReadQueue, readReferenced } from "../r
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
-/** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
-const BACKGROUND_COMMITS = 2;
-
 /**
- * How long nothing may have been committed before single entries are read through the memory map, in milliseconds.
- * SQLite discards a map after each commit. The few pages of the next chunks are soon mapped again, but not the many pages
- * that small reads touch.
+ * How long nothing may have been committed before single records are read through the memory map, in milliseconds.
+ * SQLite discards a map after each commit, and small reads touch many pages: they take half the time with a map that
+ * stays, and a fifth longer with one that is made again each time.
  */
 const QUIET_TIME = 500;
 
-/** What only some kinds of stores have. `changes`, `locks`, `log` and `ballast` belong to a store in a file. */
+/** What only some kinds of stores have. `changes`, `locks`, `logs` and `ballast` belong to a store in files. */
 export interface DatabaseParts {
-  /** Detects commits of all processes. */
+  /** The file of the chunks; without it they are among the records. */
+  bytes?: { reader: KvReader; diskReader: KvReader; commits: Commits } | undefined;
+  /** Detects commits of records by all processes. */
   changes?: ChangeProbe;
-  /** Checks whether a process holds the write lock. */
-  locks?: LockProbe;
-  /** The write-ahead log. */
-  log?: WriteAheadLog;
+  /** Check whether a process holds the write lock of a file. */
+  locks?: readonly LockProbe[];
+  /** The write-ahead logs of the files. */
+  logs?: readonly WriteAheadLog[];
   /** Disk space that is reserved for deletions. */
   ballast?: Ballast;
-  /** Reads single entries; by default a `ReadQueue` merges them. */
+  /** Reads single entries; by default `reader`, which a `ReadQueue` merges unless it reads with SQLite. */
   reads?: EntryReader;
-  /** Reads chunks of files, and single entries while nothing is written; by default `reader`. */
-  mapped?: KvReader;
+  /** Reads single records through a memory map while nothing is written. */
+  mapped?: KvReader | undefined;
   /** Reads from the disk, never through a memory map; by default `reader`. */
   diskReader?: KvReader;
   /** What the operator should know about this store, as a sentence. */
-  notice?: string;
+  notice?: string | undefined;
   /** What the readers report unreadable entries to. */
   unreadable?: UnreadableEntries;
   /** Handles and locks that `close` disposes of. */
   resources?: Disposable;
 }
 
+/** What reads and writes the chunks of files and their checksums. */
+export interface ByteEntries {
+  /** Whether they are in a file of their own: then no commit spans chunks and records. */
+  isSeparate: boolean;
+  /** Lists chunks. */
+  reader: KvReader;
+  /** Reads single entries. */
+  reads: EntryReader;
+  /** See `Database.diskReader`. */
+  diskReader: KvReader;
+  /** Commits without the ballast. */
+  commits: Commits;
+}
+
 /**
  * A Deno KV store with one entrance for each kind of work.
  *
- * - **Small reads** (`reads`): single entries, read like chunks while nothing is written, else like lists. Deno KV gets
- *   them merged into one read per turn of the event loop (`ReadQueue`).
- * - **Lists** (`reader`) and **chunks of files** (`chunks`): a store in a file is read with SQLite (`SqliteReader`), its
- *   chunks through a memory map; other stores are read with Deno KV.
+ * - **Records**: single entries (`reads`), which Deno KV gets merged into one read per turn of the event loop
+ *   (`ReadQueue`), and lists (`reader`).
+ * - **Bytes** (`bytes`): the chunks of files and their checksums, which a store in files has in one of their own, so that
+ *   large writes and small ones do not wait for each other.
  * - **Small commits** (`commit`): merged into groups (`GroupCommitter`), because every commit costs a sync of the disk.
- * - **Bulk commits** (`commitBulk`): many chunks or many deletions each; few run at a time, so that small ones stay
- *   quick.
+ * - **Bulk commits** (`commitBulk`): many changes of records each, by background work.
+ * - **Commits of bytes** (`commitBytes`). They precede the commit of records that publishes the bytes, and their deletion
+ *   precedes that of the record that remembers it, as one commit changes either bytes or records.
  *
  * All commits end in `Commits`, which hides whether the store is a file of this machine or behind a network. Each Deno
  * KV handle is served by one thread in order, so the opener gives reads a handle of their own that never waits for
@@ -73,8 +86,7 @@ export class Database {
   readonly reader: KvReader;
   /** Reads single entries that many requests need at the same time. */
   readonly reads: EntryReader;
-  /** Reads chunks of files. */
-  readonly chunks: KvReader;
+  readonly bytes: ByteEntries;
   /**
    * Reads what may be unreadable: such a read fails, where a read through a memory map would end the process. It waits
    * in a thread.
@@ -85,7 +97,8 @@ export class Database {
   readonly notice: string | undefined;
   /** Receives the entries that cannot be read. */
   readonly unreadable: UnreadableEntries;
-  readonly log: WriteAheadLog | undefined;
+  /** The write-ahead logs of its files. */
+  readonly logs: readonly WriteAheadLog[];
   readonly ballast: Ballast | undefined;
   /** Commits without grouping and without the ballast, and the store's limits. */
   readonly commits: Commits;
@@ -93,12 +106,11 @@ export class Database {
   readonly writing = new Set<string>();
   /** Receives every commit. */
   meter: StoreMeter = NO_METER;
-  readonly #locks: LockProbe | undefined;
+  readonly #locks: readonly LockProbe[];
   readonly #resources: Disposable | undefined;
   readonly #groups: GroupCommitter;
   readonly #bulkCommits: Commits;
-  readonly #bulk: Semaphore;
-  readonly #background = new Semaphore(BACKGROUND_COMMITS);
+  readonly #byteCommits: Commits;
   readonly #running = new Set<Promise<unknown>>();
   #isClosing = false;
   /** End of the last successful commit, in milliseconds of the monotonic clock. */
@@ -109,30 +121,30 @@ export class Database {
     commits: Commits,
     parts: DatabaseParts = {},
   ) {
-    const { changes, locks, log, ballast, resources } = parts;
+    const { changes, locks = [], logs = [], ballast, resources, bytes } = parts;
     this.notice = parts.notice;
     this.unreadable = parts.unreadable ?? new UnreadableEntries();
     this.changes = changes;
-    this.log = log;
+    this.logs = logs;
     this.ballast = ballast;
     this.#locks = locks;
     this.#resources = resources;
     this.reader = reader;
     const { mapped } = parts;
-    this.chunks = mapped ?? reader;
     this.reads = parts.reads ??
-      (mapped === undefined ? new ReadQueue(reader) : {
-        get: (keys) => (this.#isQuiet() ? mapped : reader).getMany(keys),
-        getReferenced: (key, referenceOf) =>
-          readReferenced(this.#isQuiet() ? mapped : reader, key, referenceOf),
-      });
+      entryReader(reader, () => mapped !== undefined && this.#isQuiet() ? mapped : reader);
     this.diskReader = parts.diskReader ?? reader;
+    this.bytes = bytes === undefined
+      ? { isSeparate: false, reader, reads: this.reads, diskReader: this.diskReader, commits }
+      : { ...bytes, isSeparate: true, reads: entryReader(bytes.reader) };
     this.commits = meteredCommits(commits, this);
-    const withBallast = (kept: number) =>
-      ballast === undefined ? this.commits : commitsWithBallast(this.commits, ballast, kept);
-    this.#groups = new GroupCommitter(reader, withBallast(0));
-    this.#bulkCommits = withBallast(PIECES_FOR_USERS);
-    this.#bulk = new Semaphore(this.commits.bulk);
+    const withBallast = (commits: Commits, kept: number) =>
+      ballast === undefined ? commits : commitsWithBallast(commits, ballast, kept);
+    this.#groups = new GroupCommitter(reader, withBallast(this.commits, 0));
+    this.#bulkCommits = withBallast(this.commits, PIECES_FOR_USERS);
+    this.#byteCommits = bytes === undefined
+      ? this.#bulkCommits
+      : withBallast(meteredCommits(this.bytes.commits, this), PIECES_FOR_USERS);
   }
 
   /** Whether commits are in flight or waiting. */
@@ -146,16 +158,21 @@ export class Database {
   }
 
   /**
-   * Commits an operation with many bytes or many changes, alone. If the answer of a remote store is lost, an idempotent
+   * Commits an operation with many changes of records, alone. If the answer of a remote store is lost, an idempotent
    * operation may be committed twice.
-   *
-   * @param kind Background work has slots of its own, so that uploads never delay it.
    */
-  commitBulk(operation: Operation, kind: "upload" | "background" = "upload"): Promise<Outcome> {
-    const { once, idempotent } = this.#bulkCommits;
-    const commit = operation.isIdempotent ? idempotent : once;
-    const slots = kind === "upload" ? this.#bulk : this.#background;
-    return this.#track(() => slots.run(() => commit(operation)));
+  commitBulk(operation: Operation): Promise<Outcome> {
+    return this.#commitAlone(this.#bulkCommits, operation);
+  }
+
+  /** Commits an operation that sets or deletes chunks and checksums, and nothing else, like `commitBulk`. */
+  commitBytes(operation: Operation): Promise<Outcome> {
+    return this.#commitAlone(this.#byteCommits, operation);
+  }
+
+  #commitAlone(commits: Commits, operation: Operation): Promise<Outcome> {
+    const commit = operation.isIdempotent ? commits.idempotent : commits.once;
+    return this.#track(() => commit(operation));
   }
 
   /**
@@ -167,7 +184,7 @@ export class Database {
     await this.reader.get(keys.adminToken());
     const start = performance.now();
     // Under constant load the lock is rarely free, but then every successful commit proves that the store is writable.
-    while (this.#locks !== undefined && this.#lastCommit < start && !this.#locks.isFree()) {
+    while (this.#lastCommit < start && !this.#locks.every((each) => each.isFree())) {
       await delay(LOCKED_RETRY_MAX_DELAY, { signal });
     }
   }
@@ -195,6 +212,19 @@ export class Database {
     }, forget);
     return work;
   }
+}
+
+/**
+ * Returns what reads single entries. Reads with SQLite are not merged: they do not wait for a thread.
+ *
+ * @param choose Chooses the reader of each read.
+ */
+function entryReader(reader: KvReader, choose = () => reader): EntryReader {
+  if (reader.getReferenced === undefined) return new ReadQueue(reader);
+  return {
+    get: (keys) => choose().getMany(keys),
+    getReferenced: (key, referenceOf) => readReferenced(choose(), key, referenceOf),
+  };
 }
 
 /**

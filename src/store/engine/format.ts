@@ -7,18 +7,23 @@
  *
  * @module
  */
+import type { KvReader } from "../reads/read_queue.ts";
 import type { Database } from "./database.ts";
 import { keys, prefixes } from "./keys.ts";
 import { Operation } from "./operation.ts";
 
 /** The format that this version reads and writes. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** The format of stores without a number, which earlier versions made. */
 export const FIRST_FORMAT = 1;
 
 /** Converts a store of an older format to `FORMAT`. */
-export type Convert = (db: Database) => Promise<void>;
+export interface Convert {
+  (db: Database): Promise<void>;
+  /** Throws, and changes nothing, if the disk has too little space for that. */
+  requireSpace?(db: Database): Promise<void>;
+}
 
 /** Adds that a store has a format. The number is a counter, because the form of counters never changes. */
 export function setFormat(operation: Operation, format: number): Operation {
@@ -34,7 +39,7 @@ export function formatIn(value: Deno.KvU64 | null | undefined): number {
 export async function formatOf(db: Database): Promise<number> {
   while (true) {
     // In this order: who makes a store writes its format before anything else.
-    const isNew = await isEmpty(db);
+    const isNew = await isEmpty(db.reader);
     const { key, value, versionstamp } = await db.reader.get<Deno.KvU64>(keys.format());
     if (versionstamp !== null) return formatIn(value);
     if (!isNew) return FIRST_FORMAT;
@@ -43,8 +48,8 @@ export async function formatOf(db: Database): Promise<number> {
   }
 }
 
-/** Markers of commits do not count: they belong to no format. */
-async function isEmpty({ reader }: Database): Promise<boolean> {
+/** Returns whether a store is new. Markers of commits do not count: they belong to no format. */
+export async function isEmpty(reader: KvReader): Promise<boolean> {
   for await (const { key } of reader.list({ prefix: prefixes.all() }, { batchSize: 10 })) {
     if (key[0] !== "commit") return false;
   }

@@ -27,6 +27,9 @@ export const keys = {
   /** The number of the store's format. */
   format: (): Deno.KvKey => ["format"],
 
+  /** The name of the file with the chunks, beside that of the records; only in a store in files of this machine. */
+  byteFile: (): Deno.KvKey => ["byte_file"],
+
   /** The record of a file's current version. */
   file: ({ project, drive, name }: Place): Deno.KvKey => ["file", project, drive, name],
 
@@ -306,6 +309,9 @@ export const ranges = {
   /** The files whose deadline has come at a time, in milliseconds since 1970. */
   expiryDue: (now: number): KeyRange => ({ start: ["expiry", 0], end: ["expiry", now + 1] }),
 } as const;
+
+/** The kinds of entries in the file of the chunks. All others are in that of the records. */
+export const BYTE_KINDS: readonly string[] = ["checksums", "chunk"];
 
 /** Returns whether an entry holds bytes of a file, and therefore takes many pages of the store's file. */
 export function holdsBytes([kind]: Deno.KvKey): boolean {

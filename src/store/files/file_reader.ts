@@ -49,7 +49,7 @@ export class FileReader {
     const { memory } = deps;
     this.#smallFiles = new SmallFileCache(db.changes, memory.smallFiles);
     this.#chunks = new ChunkCache(memory.chunks);
-    this.#wholeFiles = new WholeFiles(db.chunks);
+    this.#wholeFiles = new WholeFiles(db);
   }
 
   /** Returns the record of a file; `undefined` if it does not exist or cannot be read. */
@@ -190,9 +190,9 @@ export class FileReader {
       releaseVersion();
       ahead?.[Symbol.dispose]();
     };
-    const { reader, reads, chunks } = this.db;
+    const { reader, bytes } = this.db;
     const checksums = record.layout.kind === "chunks"
-      ? new ChecksumReader(reads, place, bytesVersion(record), record.size)
+      ? new ChecksumReader(bytes.reads, place, bytesVersion(record), record.size)
       : undefined;
     const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
     const read = async (range: ByteRange, shared?: ReadAhead) => {
@@ -201,13 +201,13 @@ export class FileReader {
       // The file may have been closed during the wait for memory.
       if (isClosed) close();
       const cache = shared === undefined ? this.#chunks : undefined;
-      const source = { reader, reads, chunks, cache, checksums, ahead: used, onDamage };
+      const source = { reader, bytes, cache, checksums, ahead: used, onDamage };
       return readRange(source, place, record, content, range);
     };
     const crc = async () => {
       if (content !== undefined) return crc32(content);
       try {
-        return await crcOfChunks({ reader, reads, checksums }, place, record);
+        return await crcOfChunks({ reader, bytes, checksums }, place, record);
       } catch (error) {
         throw error instanceof StoreDamaged ? await onDamage(error) : error;
       }

@@ -101,7 +101,8 @@ export class FileStore {
     { announced, maxSize, accept, ...options }: PutOptions,
   ): Promise<FileRecord | "refused"> {
     const begun = await this.deps.projects.requireWritable(place);
-    const write = { begun, replaced: keys.file(place), announced, maxSize, accept };
+    const replaced = keys.file(place);
+    const write = { begun, replaced, announced, maxSize, inlines: true, accept };
     return await this.deps.bodies.receive(place, write, body, async (received, tags, room) => {
       const how = { ...options, tags, begun, room };
       const record = await this.#publishReceived(place, received, how);

@@ -17,8 +17,10 @@ import {
 import { put, read, recordOf } from "../testing/files.ts";
 import {
   otherProcess,
+  sharedParts,
   sweepElsewhere,
   sweepLater,
+  sweepLateWrites,
   testOnAll,
   type TestStore,
 } from "../testing/stores.ts";
@@ -242,10 +244,10 @@ testOnAll(
   "A missing or short chunk ends the download before any byte after it",
   async (bench) => {
     const { version, size } = await put(bench, "a", bytes(40 * CHUNK_SIZE));
-    const layoutVersion = await chunkVersion(bench.db.reader);
+    const layoutVersion = await chunkVersion(bench.db.bytes.reader);
     for (const index of [0, 17, 39]) {
       const key = keys.chunk(layoutVersion, index);
-      const { value } = await bench.db.reader.get<Uint8Array>(key);
+      const { value } = await bench.db.bytes.reader.get<Uint8Array>(key);
       await setEntry(bench.db, key, new Uint8Array(CHUNK_SIZE - 1));
       await assertRejects(() => read(bench, "a"), StoreDamaged);
       await deleteEntry(bench.db, key);
@@ -292,6 +294,7 @@ testOnAll("Bytes that the sweeper has taken cannot be published", async (bench) 
   );
   await sweepLater(bench);
   assertEquals(await read(bench, "a"), undefined);
+  await sweepLateWrites(bench);
   await assertKeys(bench, {});
 });
 
@@ -300,7 +303,7 @@ class Crossed extends Database {
   crossings = 0;
 
   constructor(private readonly bench: TestStore) {
-    super(bench.db.reader, bench.db.commits);
+    super(bench.db.reader, bench.db.commits, sharedParts(bench.db));
   }
 
   override async commit(operation: Operation): ReturnType<Database["commit"]> {

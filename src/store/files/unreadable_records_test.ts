@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { databasePath, openDatabase } from "../engine/database_file.ts";
+import { openDatabase } from "../engine/database_file.ts";
+import { databasePath } from "../disk/store_files.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { withSqlite } from "../disk/sqlite.ts";

@@ -2,9 +2,10 @@ import { crc32 } from "node:zlib";
 import { contentProblem, isPage, matches } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { crcOfPage } from "../bytes/crc32.ts";
+import type { Database } from "../engine/database.ts";
 import { keys } from "../engine/keys.ts";
 import { bytesVersion, CHUNK_SIZE, type FileRecord } from "../engine/records.ts";
-import { type KvReader, MAX_GET_MANY, ReadQueue } from "../reads/read_queue.ts";
+import { MAX_GET_MANY, ReadQueue } from "../reads/read_queue.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -27,11 +28,12 @@ export function isWhole({ layout, size }: FileRecord): boolean {
 
 /** Reads whole files for callers that read many: those that are requested at the same time share reads. */
 export class WholeFiles {
-  readonly #reads: ReadQueue;
+  readonly #contents: ReadQueue;
+  readonly #chunks: ReadQueue;
 
-  /** @param chunks Reads chunks. */
-  constructor(chunks: KvReader) {
-    this.#reads = new ReadQueue(chunks);
+  constructor({ reader, bytes }: Pick<Database, "reader" | "bytes">) {
+    this.#contents = new ReadQueue(reader);
+    this.#chunks = new ReadQueue(bytes.reader);
   }
 
   /** Returns the bytes of a file for which `isWhole` holds; `undefined` if any are missing or wrong. */
@@ -42,7 +44,7 @@ export class WholeFiles {
   }
 
   async #readContent(record: FileRecord): Promise<WholeFile | undefined> {
-    const [{ value }] = await this.#reads.get<[Bytes]>([keys.content(bytesVersion(record))]);
+    const [{ value }] = await this.#contents.get<[Bytes]>([keys.content(bytesVersion(record))]);
     if (value === null || contentProblem(record, value) !== undefined) return undefined;
     return { pieces: [value], crc: crc32(value) };
   }
@@ -51,7 +53,7 @@ export class WholeFiles {
     const version = bytesVersion(record);
     const count = chunkCount(record.size);
     const chunkKeys = Array.from({ length: count }, (_, i) => keys.chunk(version, i));
-    const [page, ...chunks] = await this.#reads.get<Bytes[]>([
+    const [page, ...chunks] = await this.#chunks.get<Bytes[]>([
       keys.checksums(version, 0),
       ...chunkKeys,
     ]);

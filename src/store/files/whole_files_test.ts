@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { crc32 } from "node:zlib";
 import { keys } from "../engine/keys.ts";
-import { Operation } from "../engine/operation.ts";
 import { bytesVersion, CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
+import { deleteEntry, setEntry } from "../testing/entries.ts";
 import { put, recordOf, upload } from "../testing/files.ts";
 import { testOnAll, type TestStore } from "../testing/stores.ts";
 import { isWhole, MAX_WHOLE_FILE } from "./whole_files.ts";
@@ -37,19 +37,19 @@ testOnAll(
     await put(bench, "a", bytes(2 * CHUNK_SIZE));
     const version = bytesVersion(await recordOf(bench, "a"));
     const chunk = bytes(CHUNK_SIZE, 7);
-    await bench.db.commit(new Operation().set(keys.chunk(version, 1), chunk));
+    await setEntry(bench.db, keys.chunk(version, 1), chunk);
     assertEquals(await readWhole(bench, "a"), undefined);
-    await bench.db.commit(new Operation().delete(keys.chunk(version, 1)));
+    await deleteEntry(bench.db, keys.chunk(version, 1));
     assertEquals(await readWhole(bench, "a"), undefined);
     await put(bench, "b", bytes(2 * CHUNK_SIZE));
     const checksums = keys.checksums(bytesVersion(await recordOf(bench, "b")), 0);
-    await bench.db.commit(new Operation().delete(checksums));
+    await deleteEntry(bench.db, checksums);
     assertEquals(await readWhole(bench, "b"), undefined);
     await put(bench, "c", bytes(10));
     const content = keys.content(bytesVersion(await recordOf(bench, "c")));
-    await bench.db.commit(new Operation().set(content, bytes(10, 7)));
+    await setEntry(bench.db, content, bytes(10, 7));
     assertEquals(await readWhole(bench, "c"), undefined);
-    await bench.db.commit(new Operation().delete(content));
+    await deleteEntry(bench.db, content);
     assertEquals(await readWhole(bench, "c"), undefined);
   },
 );

@@ -5,10 +5,10 @@
  * @module
  */
 import { serveTask, unlessLocked, withSqlite } from "../disk/sqlite.ts";
-import { logSize, LONG_LOG } from "../disk/write_ahead_log.ts";
+import { hasLongLog } from "../disk/write_ahead_log.ts";
 import { type CompactTask, freePages } from "./compactor.ts";
 
-/** Pages of 4 KiB that are freed while the store is locked: some milliseconds. */
+/** Pages that are freed while a file is locked: some milliseconds. */
 const SLICE_PAGES = 200;
 
 /** The pause after each slice, in milliseconds. */
@@ -22,7 +22,7 @@ function compact({ path, left, stop }: CompactTask): void {
     sqlite.exec("PRAGMA busy_timeout = 100; PRAGMA synchronous = NORMAL");
     while (freePages(sqlite) > left) {
       // While a reader needs the log, every page that is moved makes the log longer.
-      if (logSize(path) > LONG_LOG) return;
+      if (hasLongLog(path, sqlite)) return;
       // If a writer holds the lock, the next slice comes soon.
       unlessLocked(() => {
         // `exec` would run a single step of this statement and free one page.

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { SECOND } from "../../rules/units.ts";
+import { MIB, SECOND } from "../../rules/units.ts";
 import { runInWorker } from "../disk/sqlite.ts";
 
 /** The interval between two calls of `Compactor.run`, in milliseconds. */
@@ -11,9 +11,9 @@ export const COMPACT_INTERVAL = 10 * SECOND;
  */
 const MIN_FREE_SHARE = 0.1;
 
-/** Free pages of 4 KiB from which on the file is made smaller, and how many of them are left. */
-const MIN_FREE_PAGES = 2048;
-const LEFT_PAGES = 256;
+/** Free bytes from which on a file is made smaller, and how many of them are left. */
+const MIN_FREE = 8 * MIB;
+const LEFT_FREE = MIB;
 
 /** Consecutive calls at which pages must be free. Pages that uploads use again within a minute are kept. */
 const LOOKS = 6;
@@ -22,20 +22,28 @@ const LOOKS = 6;
 export interface CompactTask {
   /** The store's file. */
   path: string;
-  /** How many free pages are left. */
+  /** How many pages are left free. */
   left: number;
   /** One element that is 0 until the thread must stop. */
   stop: Int32Array<SharedArrayBuffer>;
 }
 
-/** Makes the store's file smaller when much of it stays free. */
+/** The pages of a file, and the size of each in bytes. */
+interface FilePages {
+  free: number;
+  total: number;
+  pageSize: number;
+}
+
+/** Makes the store's files smaller when much of them stays free. */
 export class Compactor {
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  /** How many pages were free at the last calls. */
-  #looks: number[] = [];
+  readonly #files: FileCompactor[];
 
-  /** @param path The store's file. */
-  constructor(private readonly path: string) {}
+  /** @param paths The store's files. */
+  constructor(paths: readonly string[]) {
+    this.#files = paths.map((path) => new FileCompactor(path, this.#stop));
+  }
 
   /**
    * Returns pages that stay free to the disk, if it is worthwhile. To be called every `COMPACT_INTERVAL`.
@@ -43,12 +51,9 @@ export class Compactor {
    * @param isShort Whether the disk is short of space: then all free pages are returned at once.
    */
   async run({ isShort }: { isShort: boolean }): Promise<void> {
-    if (Atomics.load(this.#stop, 0) !== 0) return;
-    const { free, total } = this.#look();
-    this.#looks = [...this.#looks, free].slice(-LOOKS);
-    if (isShort) return await this.#compact(0, free);
-    const lasting = this.#looks.length < LOOKS ? 0 : Math.min(...this.#looks);
-    if (lasting >= MIN_FREE_SHARE * total) await this.#compact(free - lasting, lasting);
+    for (const file of this.#files) {
+      if (Atomics.load(this.#stop, 0) === 0) await file.run(isShort);
+    }
   }
 
   /** Stops a run after its current slice, and lets no other begin. */
@@ -56,16 +61,36 @@ export class Compactor {
     Atomics.store(this.#stop, 0, 1);
     Atomics.notify(this.#stop, 0);
   }
+}
+
+/** Makes one file smaller. */
+class FileCompactor {
+  /** How many pages were free at the last calls. */
+  #looks: number[] = [];
+
+  constructor(
+    private readonly path: string,
+    private readonly stop: Int32Array<SharedArrayBuffer>,
+  ) {}
+
+  async run(isShort: boolean): Promise<void> {
+    const look = this.#look();
+    const { free, total } = look;
+    this.#looks = [...this.#looks, free].slice(-LOOKS);
+    if (isShort) return await this.#compact(0, free, look);
+    const lasting = this.#looks.length < LOOKS ? 0 : Math.min(...this.#looks);
+    if (lasting >= MIN_FREE_SHARE * total) await this.#compact(free - lasting, lasting, look);
+  }
 
   /** Returns pages to the disk until only `left` are free. */
-  async #compact(left: number, pages: number): Promise<void> {
-    if (pages < MIN_FREE_PAGES) return;
+  async #compact(left: number, pages: number, { pageSize }: FilePages): Promise<void> {
+    if (pages * pageSize < MIN_FREE) return;
     // Pages beyond these that were free at the earlier calls still count.
     this.#looks = this.#looks.map((free) => Math.max(0, free - pages));
     const task: CompactTask = {
       path: this.path,
-      left: Math.max(left, LEFT_PAGES),
-      stop: this.#stop,
+      left: Math.max(left, LEFT_FREE / pageSize),
+      stop: this.stop,
     };
     const url = new URL("./compact_worker.ts", import.meta.url);
     try {
@@ -76,10 +101,10 @@ export class Compactor {
     }
   }
 
-  #look(): { free: number; total: number } {
+  #look(): FilePages {
     const sqlite = new DatabaseSync(this.path, { readOnly: true });
     try {
-      return { free: freePages(sqlite), total: pageCount(sqlite) };
+      return { free: freePages(sqlite), total: pageCount(sqlite), pageSize: pageSizeOf(sqlite) };
     } finally {
       sqlite.close();
     }
@@ -94,4 +119,8 @@ export function freePages(sqlite: DatabaseSync): number {
 /** Returns how many pages the store's file has. */
 export function pageCount(sqlite: DatabaseSync): number {
   return Number(sqlite.prepare("PRAGMA page_count").get()?.["page_count"] ?? 0);
+}
+
+function pageSizeOf(sqlite: DatabaseSync): number {
+  return Number(sqlite.prepare("PRAGMA page_size").get()?.["page_size"]);
 }

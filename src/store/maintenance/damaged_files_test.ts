@@ -90,7 +90,7 @@ testOnAll(
 testOnAll("A read that fails once is not damage", async (bench) => {
   await put(bench, "a", bytes(20 * CHUNK_SIZE));
   const { scrub, damaged, messages } = scrubOf(bench);
-  const { diskReader: reader } = bench.db;
+  const { diskReader: reader } = bench.db.bytes;
   const { list } = reader;
   let failures = 1;
   reader.list = (...args: Parameters<typeof list>) => {

@@ -155,7 +155,7 @@ export class FileCheck {
   async #checksumPages(version: string, size: number): Promise<unknown[]> {
     const pages: unknown[] = [];
     for (let number = 0; number < checksumPages(chunkCount(size)); number++) {
-      const { value } = await this.deps.db.diskReader.get(keys.checksums(version, number));
+      const { value } = await this.deps.db.bytes.diskReader.get(keys.checksums(version, number));
       pages.push(value);
     }
     return pages;
@@ -167,7 +167,7 @@ export class FileCheck {
       const to = Math.min(from + BATCH, count);
       const range = ranges.chunks(version, from, to);
       const batch = await Array.fromAsync(
-        this.deps.db.diskReader.list<Bytes>(range, { batchSize: to - from }),
+        this.deps.db.bytes.diskReader.list<Bytes>(range, { batchSize: to - from }),
       );
       for (const { key, value } of batch) yield [Number(key.at(-1)), value];
       // `VersionCheck` notices a missing chunk at the next one, or at the end.

@@ -3,7 +3,7 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { type DiskSpace, StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
-import { holdsBytes, keys, prefixes, ranges } from "../engine/keys.ts";
+import { BYTE_KINDS, holdsBytes, keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type {
   Garbage,
@@ -19,7 +19,7 @@ import { dropReference } from "../files/shared_bytes.ts";
 import type { Trash } from "../files/trash.ts";
 import type { OpenVersions } from "../bytes/open_versions.ts";
 import { versionKeys } from "../bytes/versions.ts";
-import { chunksOf } from "../bytes/write_lease.ts";
+import { chunksOf, LATE_WRITE_TIME } from "../bytes/write_lease.ts";
 import { linkEntryKeys } from "../links/link_record.ts";
 import type { EndUpload } from "../uploads/session.ts";
 import { inBatches } from "../reads/read_queue.ts";
@@ -188,7 +188,11 @@ export class GarbageCollector {
       .check(write.key, write.versionstamp)
       .delete(lease.key)
       .delete(write.key);
-    if (write.value !== null) addGarbage(operation, chunksOf(write.value), Date.now());
+    if (write.value !== null) {
+      const chunks = chunksOf(write.value);
+      addGarbage(operation, chunks, Date.now());
+      if (this.db.bytes.isSeparate) addGarbage(operation, chunks, Date.now() + LATE_WRITE_TIME);
+    }
     if ((await this.db.commit(operation)).ok) this.db.meter.tookOver();
   }
 
@@ -268,7 +272,7 @@ export class GarbageCollector {
     if (chunks <= MAX_DELETED_ENTRIES) return yield* versionKeys(version, chunks);
     const range = ranges.chunks(version, 0, chunks);
     const edge = async (reverse: boolean) => {
-      const entries = this.db.reader.list(range, { limit: 1, reverse });
+      const entries = this.db.bytes.reader.list(range, { limit: 1, reverse });
       for await (const { key } of entries) return Number(key.at(-1));
       return -1;
     };
@@ -333,24 +337,28 @@ function isLarge(garbage: Garbage): boolean {
   }
 }
 
-/** Deletes keys, without reading their values, in operations short enough not to hold up requests. */
+/**
+ * Deletes keys, without reading their values, in operations short enough not to hold up requests. Chunks are deleted
+ * before the records that were added after them.
+ */
 class DeleteBatch {
   /** Whether to leave out the pauses. */
   isLate = false;
-  #operation = new Operation();
+  #bytes = new Operation();
+  #records = new Operation();
   #entries = 0;
-  #chunks = 0;
+  #large = 0;
   #kinds: SweptKind[] = [];
 
   constructor(private readonly db: Database, private readonly meter: StoreMeter) {}
 
   /** @param kind Of the journal entry, if this is its key. It is counted once it is deleted. */
   async add(key: Deno.KvKey, kind?: SweptKind): Promise<void> {
-    this.#operation.delete(key);
+    (BYTE_KINDS.includes(String(key[0])) ? this.#bytes : this.#records).delete(key);
     if (kind !== undefined) this.#kinds.push(kind);
     this.#entries++;
-    if (holdsBytes(key)) this.#chunks++;
-    if (this.#entries < MAX_DELETED_ENTRIES && this.#chunks < MAX_DELETED_CHUNKS) return;
+    if (holdsBytes(key)) this.#large++;
+    if (this.#entries < MAX_DELETED_ENTRIES && this.#large < MAX_DELETED_CHUNKS) return;
     const began = performance.now();
     await this.flush();
     // Small requests that wait for the store run in the pause.
@@ -360,12 +368,14 @@ class DeleteBatch {
   /** Deletes what was added since the last operation. */
   async flush(): Promise<void> {
     if (this.#entries === 0) return;
-    const [operation, kinds] = [this.#operation, this.#kinds];
-    this.#operation = new Operation();
+    const [bytes, records, kinds] = [this.#bytes, this.#records, this.#kinds];
+    this.#bytes = new Operation();
+    this.#records = new Operation();
     this.#entries = 0;
-    this.#chunks = 0;
+    this.#large = 0;
     this.#kinds = [];
-    await this.db.commitBulk(operation, "background");
+    if (bytes.touched.size > 0) await this.db.commitBytes(bytes);
+    if (records.touched.size > 0) await this.db.commitBulk(records);
     for (const kind of kinds) this.meter.swept(kind);
   }
 }

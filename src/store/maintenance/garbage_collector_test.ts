@@ -2,9 +2,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GIB, HOUR, MIB } from "../../rules/units.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { DiskSpace } from "../disk/disk_space.ts";
-import type { Outcome } from "../engine/commits.ts";
+import type { Commits, Outcome } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
-import { keys } from "../engine/keys.ts";
+import { identityOf, keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { chunkCount } from "../bytes/chunks.ts";
@@ -17,7 +17,15 @@ import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { assertKeys, countReads, deleteEntry, keyKinds, setEntry } from "../testing/entries.ts";
 import { put, read, upload } from "../testing/files.ts";
-import { enders, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import {
+  enders,
+  lateGarbage,
+  sharedParts,
+  sweepLater,
+  sweepLateWrites,
+  testOnAll,
+  type TestStore,
+} from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
 import { GarbageCollector } from "./garbage_collector.ts";
@@ -35,6 +43,8 @@ testOnAll(
     await bench.store.sweeper.sweep();
     assertEquals(await keyKinds(bench), { chunk: 30, pending: 1, lease: 1 });
     await sweepLater(bench);
+    await assertKeys(bench, lateGarbage(bench));
+    await sweepLateWrites(bench);
     await assertKeys(bench, {});
   },
 );
@@ -50,7 +60,7 @@ testOnAll(
     for (const index of [0, 1, 2, 17]) await deleteEntry(bench.db, keys.chunk(version, index));
     const reads = await countReads(bench, () => sweepLater(bench));
     assert(reads < 40, `${reads} reads`);
-    await assertKeys(bench, {});
+    await assertKeys(bench, lateGarbage(bench));
   },
 );
 
@@ -95,8 +105,8 @@ for (const [what, garbage] of Object.entries(LARGE_FILES)) {
       addGarbage(operation, { ...garbage, ...place("large"), version }, 0);
       await db.commit(operation);
       const left: number[] = [];
-      const { commitBulk } = db;
-      db.commitBulk = async (...args) => {
+      const { commitBytes } = db;
+      db.commitBytes = async (...args) => {
         // A file is deleted while the large one is.
         if (left.length === 0) {
           await setEntry(db, keys.garbage(1, newVersion()), {
@@ -105,7 +115,7 @@ for (const [what, garbage] of Object.entries(LARGE_FILES)) {
         }
         const entries = db.reader.list({ prefix: ["garbage", 1] });
         left.push((await Array.fromAsync(entries)).length);
-        return await commitBulk.apply(db, args);
+        return await commitBytes.apply(db, args);
       };
       await bench.store.sweeper.sweep();
       const from = left.lastIndexOf(1);
@@ -186,24 +196,26 @@ testOnAll(
 
 /** A database that counts the bulk commits of background work. */
 class Counted extends Database {
-  background = 0;
-  /** Called before each of them. */
-  onBackground = (): void => {};
+  /** Those of chunks and checksums, and those of records. */
+  byteCommits = 0;
+  recordCommits = 0;
+  /** Called before each of the first. */
+  onBytes = (): void => {};
 
-  override commitBulk(
-    operation: Operation,
-    kind?: "upload" | "background",
-  ): ReturnType<Database["commit"]> {
-    if (kind === "background") {
-      this.background++;
-      this.onBackground();
-    }
-    return super.commitBulk(operation, kind);
+  override commitBytes(operation: Operation): ReturnType<Database["commitBytes"]> {
+    this.byteCommits++;
+    this.onBytes();
+    return super.commitBytes(operation);
+  }
+
+  override commitBulk(operation: Operation): ReturnType<Database["commitBulk"]> {
+    this.recordCommits++;
+    return super.commitBulk(operation);
   }
 }
 
-function counted({ db: { reader, commits } }: TestStore): TestStore & { db: Counted } {
-  const db = new Counted(reader, commits);
+function counted({ db: shared }: TestStore): TestStore & { db: Counted } {
+  const db = new Counted(shared.reader, shared.commits, sharedParts(shared));
   return { db, store: new Store(db, { onError: fail }) };
 }
 
@@ -212,26 +224,33 @@ testOnAll("Many replaced versions are deleted in few commits", async (bench) => 
   const sweeping = counted(bench);
   await sweepLater(sweeping);
   await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
-  assert(sweeping.db.background <= 5, `${sweeping.db.background} commits`);
+  const { byteCommits, recordCommits } = sweeping.db;
+  assert(byteCommits <= 5 && recordCommits <= 5, `${byteCommits} and ${recordCommits} commits`);
 });
 
 testOnAll("Garbage collection does not wait for uploads", async (bench) => {
   await put(bench, "a", bytes(20 * CHUNK_SIZE));
   await bench.store.files.delete(place("a"));
   const gate = Promise.withResolvers<void>();
-  const hold = async (operation: Operation): Promise<Outcome> => {
-    if (operation.touched.has(JSON.stringify(["content"]))) await gate.promise;
-    return await bench.db.commits.once(operation);
+  const held = keys.chunk("held", 0);
+  const holding = (commits: Commits): Commits => {
+    const hold = async (operation: Operation): Promise<Outcome> => {
+      if (operation.touched.has(identityOf(held))) await gate.promise;
+      return await commits.once(operation);
+    };
+    return { ...commits, once: hold, idempotent: hold };
   };
-  const commits = { ...bench.db.commits, once: hold, again: hold };
-  const db = new Database(bench.db.reader, commits);
+  const { bytes: shared } = sharedParts(bench.db);
+  const db = new Database(bench.db.reader, holding(bench.db.commits), {
+    bytes: shared && { ...shared, commits: holding(shared.commits) },
+  });
   const uploads = Array.from({ length: 50 }, () => {
-    return db.commitBulk(new Operation().set(["content"], 1));
+    return db.commitBytes(new Operation().set(held, new Uint8Array(1)));
   });
   await sweepLater({ db, store: new Store(db, { onError: fail }) });
   gate.resolve();
   await Promise.all(uploads);
-  await assertKeys(bench, { content: 1, "usage files": 1, "usage bytes": 1 });
+  await assertKeys(bench, { chunk: 1, "usage files": 1, "usage bytes": 1 });
 });
 
 testOnAll(
@@ -242,10 +261,10 @@ testOnAll(
     await bench.store.files.delete(place("a"));
     const stopping = counted(bench);
     let stopped: Promise<void> | undefined;
-    stopping.db.onBackground = () => void (stopped ??= stopping.store.sweeper.stop());
+    stopping.db.onBytes = () => void (stopped ??= stopping.store.sweeper.stop());
     await sweepLater(stopping);
     await stopped;
-    assertEquals(stopping.db.background, 1);
+    assertEquals(stopping.db.byteCommits, 1);
     const { chunk = 0, manifest } = await keyKinds(bench);
     assert(chunk > 100, `${chunk} chunks are left`);
     assertEquals(manifest, 1);
@@ -280,3 +299,85 @@ testOnAll(
     });
   },
 );
+
+/** A database whose bulk commits fail after some of each kind. */
+class Killed extends Database {
+  constructor(shared: Database, private readonly left: { bytes: number; records: number }) {
+    super(shared.reader, shared.commits, sharedParts(shared));
+  }
+
+  override commitBytes(
+    ...args: Parameters<Database["commitBytes"]>
+  ): ReturnType<Database["commitBytes"]> {
+    return this.left.bytes-- > 0 ? super.commitBytes(...args) : Promise.reject(new Error("Killed"));
+  }
+
+  override commitBulk(operation: Operation): ReturnType<Database["commitBulk"]> {
+    return this.left.records-- > 0
+      ? super.commitBulk(operation)
+      : Promise.reject(new Error("Killed"));
+  }
+}
+
+/** Sweeps in a process that is killed after some commits. Returns whether it was. */
+async function sweepKilled(
+  bench: TestStore,
+  left: { bytes: number; records: number },
+): Promise<boolean> {
+  const db = new Killed(bench.db, left);
+  try {
+    await sweepLater({ db, store: new Store(db, { onError: fail }) });
+    return false;
+  } catch (error) {
+    assert(error instanceof Error && error.message === "Killed", String(error));
+    return true;
+  }
+}
+
+/** Stores a file of 30 chunks, and garbage of each kind that has bytes. */
+async function putGarbage(bench: TestStore): Promise<void> {
+  await put(bench, "a", bytes(20 * CHUNK_SIZE));
+  await put(bench, "a", bytes(30 * CHUNK_SIZE, 2));
+  await put(bench, "b", bytes(3 * CHUNK_SIZE));
+  const id = await upload(bench, place("c"), [MIN_PART, MIN_PART, MIN_PART]);
+  await bench.store.uploads.complete(place("c"), id, () => true);
+  for (const name of ["b", "c"]) await bench.store.files.delete(place(name));
+}
+
+async function assertCollected(bench: TestStore): Promise<void> {
+  assertEquals(await read(bench, "a"), bytes(30 * CHUNK_SIZE, 2));
+  const counters = { "usage files": 1, "usage bytes": 1, completed_upload: 1 };
+  await assertKeys(bench, { ...counters, file: 1, chunk: 30 });
+}
+
+testOnAll("Bytes are deleted before the records that name them", async (bench) => {
+  await putGarbage(bench);
+  const before = await keyKinds(bench);
+  assert(await sweepKilled(bench, { bytes: 0, records: Infinity }));
+  assertEquals(await keyKinds(bench), before);
+  assert(await sweepKilled(bench, { bytes: Infinity, records: 0 }));
+  // The bytes of large garbage come later.
+  const chunk = 30 + 3 * chunkCount(MIN_PART);
+  assertEquals(await keyKinds(bench), { ...before, chunk });
+  await sweepLater(bench);
+  await assertCollected(bench);
+});
+
+for (const kind of ["bytes", "records"] as const) {
+  testOnAll(
+    `A run that is killed after any number of commits of ${kind} is ended by the next ones`,
+    async (bench) => {
+      await putGarbage(bench);
+      for (
+        let n = 0;
+        await sweepKilled(bench, { bytes: Infinity, records: Infinity, [kind]: n });
+        n++
+      ) {
+        assert(n < 20, `${n} commits did not end it`);
+        assertEquals(await read(bench, "a"), bytes(30 * CHUNK_SIZE, 2));
+        assert((await keyKinds(bench))["garbage"] !== undefined, "Something names the rest");
+      }
+      await assertCollected(bench);
+    },
+  );
+}

@@ -9,7 +9,7 @@ import { withClock } from "../testing/time.ts";
 
 testOnAll("A pass saves its position also during a large file", async (bench) => {
   await put(bench, "large", bytes(40 * CHUNK_SIZE));
-  const { diskReader, reader } = bench.db;
+  const { reader, bytes: { diskReader } } = bench.db;
   const { scrub } = scrubOf(bench);
   const stamps = new Set<string | null>();
   await withClock(async (forward) => {

@@ -29,7 +29,7 @@ class EndlessCompactor extends Compactor {
 }
 
 testOnAll("Neither deletions nor garbage collection wait for compaction", async (bench) => {
-  const compactor = new EndlessCompactor("unused");
+  const compactor = new EndlessCompactor(["unused"]);
   const store = new Store(bench.db, { onError: fail, compactor });
   store.sweeper.start();
   await compactor.begun.promise;

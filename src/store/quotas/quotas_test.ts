@@ -5,6 +5,7 @@ import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { assertSums, countReads } from "../testing/entries.ts";
+import { countEntries } from "../testing/events.ts";
 import { put, putAt, upload } from "../testing/files.ts";
 import { assertQuotaExceeded, setQuota, sumOf, usedBytes, usedNow } from "../testing/quotas.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
@@ -107,8 +108,7 @@ testOnAll("Files of several chunks count like small ones", async (bench) => {
   const taken = await putAll([bench], Array.from({ length: 8 }, () => 3 * CHUNK_SIZE));
   assertEquals([taken.length, await usedBytes(bench)], [3, 9 * CHUNK_SIZE]);
   await sweepLater(bench);
-  const chunks = await Array.fromAsync(bench.db.reader.list({ prefix: ["chunk"] }));
-  assertEquals(chunks.length, 9);
+  assertEquals(await countEntries(bench, ["chunk"]), 9);
 });
 
 testOnAll("Concurrent deletes and writes keep the sum exact", async (bench) => {

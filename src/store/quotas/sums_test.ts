@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { databasePath, openDatabase } from "../engine/database_file.ts";
+import { openDatabase } from "../engine/database_file.ts";
+import { databasePath } from "../disk/store_files.ts";
 import { BeingDeleted, QuotaExceeded, UploadRefused } from "../engine/errors.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Place } from "../engine/records.ts";

@@ -5,6 +5,7 @@ import { ReadQueue } from "../reads/read_queue.ts";
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { CannotOpenStore } from "../engine/errors.ts";
 import { type Convert, FORMAT, formatOf, formatProblem } from "../engine/format.ts";
+import { keys } from "../engine/keys.ts";
 import { Reachability, TimeoutExceeded } from "./reachability.ts";
 import { remoteCommits } from "./remote_commits.ts";
 import { RemoteConnection, remoteReader } from "./remote_connection.ts";
@@ -30,13 +31,16 @@ export interface RemoteStore {
  * Opens a store behind a network. Deno takes the access token from the variable `DENO_KV_ACCESS_TOKEN`.
  *
  * @throws {CannotOpenStore} if the store cannot be reached within the timeout, or at once if it refuses the token or has
- *   another format.
+ *   another format, or lacks the bytes of its files.
  */
 export async function openRemoteDatabase(
   { url, timeout = REMOTE_OPEN_TIME, convert }: RemoteStore,
 ): Promise<Database> {
   const db = await connect(url, timeout);
   try {
+    if ((await db.reader.get(keys.byteFile())).versionstamp !== null) {
+      throw cannotOpen(url, new Error(HALF_A_STORE));
+    }
     let format = await formatOf(db);
     if (format < FORMAT && convert !== undefined) {
       await convert(db);
@@ -50,6 +54,9 @@ export async function openRemoteDatabase(
     throw error;
   }
 }
+
+const HALF_A_STORE = "it has the records of a store in a folder, whose second file has the bytes " +
+  "of its files; make a backup of that store with kvdrive backup, and serve the backup";
 
 async function connect(url: string | undefined, timeout: number): Promise<Database> {
   const resources = new DisposableStack();

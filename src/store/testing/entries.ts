@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../engine/database.ts";
-import { keys, prefixes } from "../engine/keys.ts";
+import { BYTE_KINDS, keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import {
   bytesVersion,
@@ -14,13 +14,13 @@ import {
   type ManifestPage,
 } from "../engine/records.ts";
 import type { DriveUsage } from "../quotas/usage.ts";
-import type { ReferenceOf } from "../reads/read_queue.ts";
+import { type KvReader, ReadQueue, type ReferenceOf } from "../reads/read_queue.ts";
 import type { Store } from "../store.ts";
 import { DRIVE, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
 const UNCOUNTED = new Set([
-  ...["project", "commit", "event", "server_event", "format"],
+  ...["project", "commit", "event", "server_event", "format", "byte_file"],
   ...["daily_usage", "server_daily_usage", "usage_history", "project_usage"],
 ]);
 
@@ -33,7 +33,7 @@ export async function keyKinds(bench: TestStore): Promise<Record<string, number>
   await assertSums(bench);
   const kinds: Record<string, number> = {};
   const versions = { chunk: new Set<string>(), checksums: new Set<string>() };
-  for await (const { key, value } of db.reader.list({ prefix: [] })) {
+  for await (const { key, value } of allEntries(db)) {
     const [kind, , , last] = key;
     if (UNCOUNTED.has(String(kind))) continue;
     // The expiry of an entry that is counted itself.
@@ -57,7 +57,7 @@ export async function assertSums({ db }: TestStore): Promise<void> {
     to[name] = (to[name] ?? 0n) + by;
     if (to[name] === 0n) delete to[name];
   };
-  for await (const { key, value } of db.reader.list({ prefix: [] })) {
+  for await (const { key, value } of allEntries(db)) {
     const [kind, project] = key;
     if (kind === "upload") add(counted, project, "open_uploads", 1n);
     if (!(value instanceof Deno.KvU64)) continue;
@@ -102,7 +102,7 @@ export async function assertUsage(
 /** Returns the entries whose key or value contains a text, as text. */
 export async function entriesWith({ db }: TestStore, text: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const { key, value } of db.reader.list({ prefix: [] })) {
+  for await (const { key, value } of allEntries(db)) {
     const shown = Deno.inspect([key, value], { depth: 9, breakLength: Infinity });
     if (shown.includes(text)) found.push(shown);
   }
@@ -117,23 +117,41 @@ export async function dataWith(bench: TestStore, text: string): Promise<string[]
 
 /** Returns how many reads of the store some work takes. */
 export async function countReads({ db }: TestStore, work: () => Promise<unknown>): Promise<number> {
-  const { reader } = db;
-  const { get, getMany, getReferenced, list } = reader;
   let count = 0;
-  reader.get = (...args: Parameters<typeof get>) => (count++, get.apply(reader, args)) as never;
-  reader.getMany = (...args: Parameters<typeof getMany>) =>
-    (count++, getMany.apply(reader, args)) as never;
-  reader.list = (...args: Parameters<typeof list>) => (count++, list.apply(reader, args)) as never;
-  if (getReferenced !== undefined) {
-    const counted = (...args: unknown[]) => (count++, Reflect.apply(getReferenced, reader, args));
-    Object.assign(reader, { getReferenced: counted });
-  }
+  // Single entries may be read by a reader that has no other name.
+  let isInside = false;
+  const counted = (object: object, read: () => unknown) => (...args: unknown[]) => {
+    if (isInside) return Reflect.apply(read, object, args);
+    count++;
+    isInside = true;
+    try {
+      return Reflect.apply(read, object, args);
+    } finally {
+      isInside = false;
+    }
+  };
+  const single = [db.reads, db.bytes.reads].filter((reads) => !(reads instanceof ReadQueue));
+  const restore = [...new Set<object>([...readersOf(db), ...single])].map((object) => {
+    const { get, getMany, getReferenced, list } = object as Record<string, () => unknown>;
+    const own = Object.entries({ get, getMany, getReferenced, list })
+      .filter((each): each is [string, () => unknown] => each[1] !== undefined);
+    Object.assign(
+      object,
+      Object.fromEntries(own.map(([name, read]) => [name, counted(object, read)])),
+    );
+    return () => Object.assign(object, Object.fromEntries(own));
+  });
   try {
     await work();
   } finally {
-    Object.assign(reader, { get, getMany, getReferenced, list });
+    for (const each of restore) each();
   }
   return count;
+}
+
+/** Returns what reads the files of a store. */
+export function readersOf(db: Database): Set<KvReader> {
+  return new Set([db.reader, db.bytes.reader]);
 }
 
 /** Makes a database read an entry and the one that it refers to one after the other, as a remote store does. */
@@ -175,8 +193,9 @@ export async function damageEntry(
   prefix: Deno.KvKey,
   edit: (value: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined,
 ): Promise<void> {
-  const exact = await db.reader.get<Uint8Array<ArrayBuffer>>(prefix);
-  const below = db.reader.list<Uint8Array<ArrayBuffer>>({ prefix }, { reverse: true, limit: 1 });
+  const reader = readerOf(db, prefix);
+  const exact = await reader.get<Uint8Array<ArrayBuffer>>(prefix);
+  const below = reader.list<Uint8Array<ArrayBuffer>>({ prefix }, { reverse: true, limit: 1 });
   const [entry] = exact.value === null ? await Array.fromAsync(below) : [exact];
   assert(entry !== undefined, `There is nothing to damage: ${prefix.join()}`);
   const edited = edit(entry.value);
@@ -192,12 +211,31 @@ export async function versionstampsOf({ db }: TestStore, kind: string): Promise<
 
 /** Sets an entry, past all rules of the store. */
 export async function setEntry(db: Database, key: Deno.KvKey, value: unknown): Promise<void> {
-  await db.commit(new Operation().set(key, value));
+  await commitEntry(db, key, new Operation().set(key, value));
 }
 
 /** Deletes an entry, past all rules of the store. */
 export async function deleteEntry(db: Database, key: Deno.KvKey): Promise<void> {
-  await db.commit(new Operation().delete(key));
+  await commitEntry(db, key, new Operation().delete(key));
+}
+
+async function commitEntry(db: Database, key: Deno.KvKey, operation: Operation): Promise<void> {
+  await (isOfBytes(key) ? db.commitBytes(operation) : db.commit(operation));
+}
+
+function isOfBytes([kind]: Deno.KvKey): boolean {
+  return BYTE_KINDS.includes(String(kind));
+}
+
+/** Returns what reads the entries of a key's kind. */
+export function readerOf(db: Database, key: Deno.KvKey): KvReader {
+  return isOfBytes(key) ? db.bytes.reader : db.reader;
+}
+
+/** Yields all entries of a store: its records, then its chunks and checksums. */
+export async function* allEntries(db: Database): AsyncGenerator<Deno.KvEntry<unknown>> {
+  yield* db.reader.list({ prefix: [] });
+  if (db.bytes.isSeparate) yield* db.bytes.reader.list({ prefix: [] });
 }
 
 /** Returns the same bytes with one bit changed. */

@@ -1,3 +1,4 @@
+import { readerOf } from "./entries.ts";
 import type { TestStore } from "./stores.ts";
 
 /** A query for all events. */
@@ -18,6 +19,9 @@ export async function serverEventsOf({ store }: TestStore): Promise<string[]> {
 }
 
 /** Returns the number of entries below a prefix. */
-export async function countEntries({ db }: TestStore, prefix: Deno.KvKey): Promise<number> {
-  return (await Array.fromAsync(db.reader.list({ prefix }))).length;
+export async function countEntries(
+  { db }: Pick<TestStore, "db">,
+  prefix: Deno.KvKey,
+): Promise<number> {
+  return (await Array.fromAsync(readerOf(db, prefix).list({ prefix }))).length;
 }

@@ -1,5 +1,5 @@
 import { givenS3SecretKey } from "../accounts/s3_secrets.ts";
-import { Database } from "../engine/database.ts";
+import { Database, type DatabaseParts } from "../engine/database.ts";
 import { openDatabase } from "../engine/database_file.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
@@ -8,7 +8,7 @@ import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 
 import { GARBAGE_GRACE } from "../bytes/garbage.ts";
 import { OpenVersions } from "../bytes/open_versions.ts";
-import { WRITE_LEASE_TIME } from "../bytes/write_lease.ts";
+import { LATE_WRITE_TIME, WRITE_LEASE_TIME } from "../bytes/write_lease.ts";
 import type { EndUpload } from "../uploads/session.ts";
 import type { Enders } from "../maintenance/garbage_collector.ts";
 import { DamagedFiles } from "../maintenance/damaged_files.ts";
@@ -166,6 +166,16 @@ export async function sweepLater({ store }: TestStore): Promise<void> {
   await store.sweeper.sweep(Date.now() + WRITE_LEASE_TIME + GARBAGE_GRACE);
 }
 
+/** The journal entries that are left of a dead writer until `sweepLateWrites`. */
+export function lateGarbage({ db }: TestStore): Record<string, number> {
+  return db.bytes.isSeparate ? { garbage: 1 } : {};
+}
+
+/** Sweeps as if it were time to delete the bytes of dead writers again. */
+export async function sweepLateWrites({ store }: TestStore): Promise<void> {
+  await store.sweeper.sweep(Date.now() + LATE_WRITE_TIME + GARBAGE_GRACE);
+}
+
 /** Returns another process on the same store: the two share only the database. */
 export function otherProcess(
   { db }: TestStore,
@@ -174,9 +184,14 @@ export function otherProcess(
   return { db, store: new Store(db, { s3SecretKey: S3_SECRET_KEY, onError }) };
 }
 
+/** Returns what the database of another process on the same store needs beside reader and commits. */
+export function sharedParts({ bytes }: Database): DatabaseParts {
+  return { bytes: bytes.isSeparate ? bytes : undefined };
+}
+
 /** Sweeps as `sweepLater` does, in another process, which does not know what this one is writing. */
-export async function sweepElsewhere({ db: { reader, commits } }: TestStore): Promise<void> {
-  const db = new Database(reader, commits);
+export async function sweepElsewhere(bench: TestStore): Promise<void> {
+  const db = new Database(bench.db.reader, bench.db.commits, sharedParts(bench.db));
   await sweepLater({ db, store: new Store(db, { onError: fail }) });
 }
 

@@ -172,5 +172,16 @@ async function convertEntry({ commit }: Conversion, entry: Entry): Promise<void>
   await commit(new Operation().check(key, versionstamp).set(key, value));
 }
 
+/**
+ * The step to format 4. A store in files has its chunks in one of their own from there on, which `separateBytes` moves
+ * whenever it finds some among the records. In a shared store nothing changes.
+ */
+const separateFiles: FormatStep = {
+  from: 3,
+  to: 4,
+  description: "chunks of files may have a file of their own",
+  convert: async () => {},
+};
+
 /** All steps in their order. The last one leads to `FORMAT`. */
-export const FORMAT_STEPS: readonly FormatStep[] = [projectSums, checkedRecords];
+export const FORMAT_STEPS: readonly FormatStep[] = [projectSums, checkedRecords, separateFiles];

@@ -8,7 +8,7 @@ import { assertSums, dataWith, deleteEntry, setEntry } from "../testing/entries.
 import { upload } from "../testing/files.ts";
 import { addProject, testOnAll, type TestStore } from "../testing/stores.ts";
 import { projectSums } from "./format_steps.ts";
-import { converter } from "./upgrade.ts";
+import { convertFormat } from "./upgrade.ts";
 
 /** 9 bytes. */
 const OBJECT = { user: { colour: "red" } };
@@ -75,11 +75,11 @@ testOnAll(
     for (const commits of [0, 1, 3, 5, 9, 14, 20, 100]) {
       await downgrade(bench);
       const restore = failAfter(bench.db, commits);
-      const convert = converter(() => {}, [projectSums]);
-      await assertRejects(() => convert(bench.db), Error, "interrupted");
+      const convert = () => convertFormat(bench.db, () => {}, [projectSums]);
+      await assertRejects(convert, Error, "interrupted");
       restore();
       assertEquals(await formatOf(bench.db), 1);
-      await convert(bench.db);
+      await convert();
       assertEquals(await formatOf(bench.db), 2);
       assertEquals(await bench.store.usage(), right);
       await assertSums(bench);

@@ -1,7 +1,8 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Database } from "../engine/database.ts";
 import { withSqlite } from "../disk/sqlite.ts";
-import { databasePath, openDatabase } from "../engine/database_file.ts";
+import { openDatabase } from "../engine/database_file.ts";
+import { databasePath } from "../disk/store_files.ts";
 import { CannotOpenStore } from "../engine/errors.ts";
 import { FORMAT, formatOf, setFormat } from "../engine/format.ts";
 import { keys } from "../engine/keys.ts";
@@ -10,7 +11,7 @@ import { deleteEntry } from "../testing/entries.ts";
 import { testOnAll, withFolder } from "../testing/stores.ts";
 import { verifyBackup, verifyStore } from "../verify/verify.ts";
 import { type Conversion, FORMAT_STEPS, type FormatStep } from "./format_steps.ts";
-import { converter } from "./upgrade.ts";
+import { convertFormat } from "./upgrade.ts";
 
 const NEWER = FORMAT + 1;
 
@@ -64,9 +65,12 @@ testOnAll(
     });
     const notices: string[] = [];
     const onNotice = (text: string) => void notices.push(text);
-    await assertRejects(() => converter(onNotice, [copyStep(1), interrupted])(db), "interrupted");
+    await assertRejects(
+      () => convertFormat(db, onNotice, [copyStep(1), interrupted]),
+      "interrupted",
+    );
     assertEquals([await formatOf(db), await countKind(db, "kind3")], [2, 1]);
-    await converter(onNotice, [copyStep(1), copyStep(2)])(db);
+    await convertFormat(db, onNotice, [copyStep(1), copyStep(2)]);
     assertEquals([await formatOf(db), await countKind(db, "kind3")], [3, 3]);
     assertMatch(notices[0] ?? "", /^The store has format 1 .*restore a backup/);
     assertEquals(notices.filter((text) => /^Format \d: copies \d$/.test(text)).length, 3);
@@ -78,16 +82,16 @@ testOnAll(
   async ({ db }) => {
     await addEntries(db, "kind1");
     await db.commit(setFormat(new Operation(), 1));
-    const quick = converter(() => {}, [copyStep(1)]);
+    const quick = () => convertFormat(db, () => {}, [copyStep(1)]);
     // The other process finishes, and its server deletes what the step has made.
     let isFirst = true;
     const slow = copyStep(1, async () => {
       if (!isFirst) return;
       isFirst = false;
-      await quick(db);
+      await quick();
       for (const name of ["a", "b", "c"]) await deleteEntry(db, ["kind2", name]);
     });
-    await converter(() => {}, [slow])(db);
+    await convertFormat(db, () => {}, [slow]);
     assertEquals([await formatOf(db), await countKind(db, "kind2")], [2, 0]);
   },
 );

@@ -12,7 +12,7 @@ import { keys } from "../engine/keys.ts";
 import type { MemoryPart } from "../engine/memory_budget.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
-import { ChecksumWriter, digest } from "../bytes/checksums.ts";
+import { digest } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import type { Draft, FileTags } from "../files/file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
@@ -116,20 +116,6 @@ export async function listParts(
     entries,
     ({ key, value }) => ({ ...value, part: Number(key.at(-1)) }),
   );
-}
-
-/** Adds the bytes of a part that fit into one chunk, and their checksum. */
-export function setOnlyChunk(
-  operation: Operation,
-  version: string,
-  content: Uint8Array,
-  sha256: string,
-): void {
-  const checksums = new ChecksumWriter();
-  checksums.add(content);
-  const page = checksums.finish(sha256);
-  operation.set(keys.chunk(version, 0), content);
-  if (page !== undefined) operation.set(keys.checksums(version, page.number), page.value);
 }
 
 /** Adds that the bytes of a replaced part are deleted. They have no readers, as the upload is not completed. */

@@ -23,7 +23,6 @@ import {
   holdParts,
   listParts,
   type PartTags,
-  setOnlyChunk,
   splitParts,
   type StoredPart,
 } from "./parts.ts";
@@ -149,7 +148,7 @@ export class UploadStore {
     const begun = await this.projects.requireWritable(place);
     await findOpenSession(this.db, place, sent.id);
     const key = keys.part(place.project, place.drive, sent.id, sent.part);
-    const write = { begun, replaced: key, announced, maxSize, accept };
+    const write = { begun, replaced: key, announced, maxSize, inlines: false, accept };
     await this.deps.bodies.receive(
       place,
       write,
@@ -166,7 +165,8 @@ export class UploadStore {
   ): Promise<void> {
     const key = keys.part(place.project, place.drive, id, part);
     const revision = keys.partsRevision(place.project, place.drive, id);
-    const version = bytes.kind === "inline" ? newVersion() : bytes.version;
+    if (bytes.kind === "inline") throw new TypeError("The bytes of parts are never inline");
+    const { version, lease } = bytes;
     const record: PartRecord = {
       version,
       size,
@@ -188,13 +188,12 @@ export class UploadStore {
         .sum(revision, more);
       addUsage(operation, place, "open_bytes", more);
       if (earlier.value !== null) discardPart(operation, place, earlier.value);
-      if (bytes.kind === "chunks") bytes.lease.settle(operation);
-      else if (size > 0) setOnlyChunk(operation, version, bytes.content, sha256);
+      lease.settle(operation);
       if ((await this.quotas.commit(project, place, operation, room)).ok) {
         return this.deps.discarded.add(earlier.value?.size ?? 0);
       }
       this.projects.forget(place.project);
-      if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
+      if (!await lease.holds()) break;
     }
     throw new StoreUnavailable("The part could not be added: too many others, or too slow");
   }

@@ -18,7 +18,7 @@ import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { chunksOf } from "../bytes/write_lease.ts";
 import { garbageIdOf, OrphanCandidates, type VersionOwners } from "./ownership.ts";
-import { deleteAll, deleteUnchanged, type Problem, repairable } from "./problem.ts";
+import { deleteBytes, deleteUnchanged, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields contents, manifests, chunks and checksums that belong to nothing and are not garbage either. */
@@ -111,14 +111,13 @@ function* orphanBytes(
   }
 }
 
-/** Bytes without an owner never get one: only the write that stores them, or a copy of their owner, can add it. */
 function bytesProblem(
   { label }: BytesKind,
   version: string,
   unused: readonly Deno.KvKey[],
 ): Problem {
   const message = `${unused.length} ${label} of version ${version} are unused`;
-  const removal = deleteAll(unused, keys.pending(version), `The ${label} were removed`);
+  const removal = deleteBytes(unused, `The ${label} were removed`);
   return { kind: "orphan", message, repair: removal };
 }
 

@@ -45,6 +45,8 @@ export interface Repair {
   done: string;
   /** The operations in the order in which they must be committed. */
   operations: () => Iterable<Operation>;
+  /** Whether the operations delete chunks and checksums, and nothing else. */
+  isOfBytes?: true;
 }
 
 /** How many times a repair looks again for problems that others have changed in between. */
@@ -63,9 +65,10 @@ export async function repair(db: Database, problems: readonly Problem[]): Promis
   return repaired;
 }
 
-async function commitAll(db: Database, { operations }: Repair): Promise<boolean> {
+async function commitAll(db: Database, { operations, isOfBytes }: Repair): Promise<boolean> {
   for (const operation of operations()) {
-    if (!(await db.commitBulk(operation)).ok) return false;
+    const outcome = isOfBytes ? db.commitBytes(operation) : db.commitBulk(operation);
+    if (!(await outcome).ok) return false;
   }
   return true;
 }
@@ -93,14 +96,23 @@ export function deleteUnchanged(
  * @param owner The key of what would own them, which must not exist then.
  */
 export function deleteAll(keys: readonly Deno.KvKey[], owner: Deno.KvKey, done: string): Repair {
-  const operations = function* () {
-    for (let start = 0; start < keys.length; start += DELETION_BATCH) {
-      const batch = new Operation().check(owner, null);
-      for (const key of keys.slice(start, start + DELETION_BATCH)) batch.delete(key);
-      yield batch;
-    }
-  };
-  return { done, operations };
+  return { done, operations: () => deletions(keys, () => new Operation().check(owner, null)) };
+}
+
+/**
+ * Returns the repair that deletes chunks and checksums, in such batches. Those of a version without an owner never get
+ * one: only the write that stores them can publish them, and its journal entry was gone.
+ */
+export function deleteBytes(keys: readonly Deno.KvKey[], done: string): Repair {
+  return { done, operations: () => deletions(keys, () => new Operation()), isOfBytes: true };
+}
+
+function* deletions(keys: readonly Deno.KvKey[], begin: () => Operation): Generator<Operation> {
+  for (let start = 0; start < keys.length; start += DELETION_BATCH) {
+    const batch = begin();
+    for (const key of keys.slice(start, start + DELETION_BATCH)) batch.delete(key);
+    yield batch;
+  }
 }
 
 /** Returns the file, folder or item whose key this is, with its drive. */

@@ -25,6 +25,7 @@ export const KINDS: ReadonlySet<string> = new Set([
   "app_key",
   "app_key_name",
   "app_key_prefix",
+  "byte_file",
   "checksums",
   "chunk",
   "commit",

@@ -4,6 +4,7 @@ import { statfs as statfsWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { MIB, patternBytes } from "../../support/bytes.ts";
 import type { Drive, Upload } from "../../support/drive.ts";
+import { storeFilesOf } from "./store_files.ts";
 import { assertErrorAnswer } from "../../support/suite.ts";
 
 const statfs = promisify(statfsWithCallback);
@@ -27,6 +28,12 @@ export class SmallDisk implements AsyncDisposable {
   async free(): Promise<number> {
     const { bavail, bsize } = await statfs(this.path);
     return bavail * bsize;
+  }
+
+  /** Gives it more space. */
+  async grow(size: number): Promise<void> {
+    const isMounted = await run("mount", ["-o", `remount,size=${size}`, this.path]);
+    if (!isMounted) throw new Error(`Cannot remount ${this.path}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -125,9 +132,11 @@ export class LongReader implements AsyncDisposable {
 
   static async open(data: string): Promise<LongReader> {
     const code = `import { DatabaseSync } from "node:sqlite";
-      const sqlite = new DatabaseSync(${JSON.stringify(`${data}/kvdrive.db`)});
-      sqlite.exec("BEGIN");
-      sqlite.prepare("SELECT count(*) FROM sqlite_master").all();
+      const files = ${JSON.stringify(storeFilesOf(data))}.map((path) => new DatabaseSync(path));
+      for (const sqlite of files) {
+        sqlite.exec("BEGIN");
+        sqlite.prepare("SELECT count(*) FROM sqlite_master").all();
+      }
       console.log("reading");
       setTimeout(() => {}, 300_000);`;
     const process = new Deno.Command(Deno.execPath(), {

@@ -1,5 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { assertEquals } from "@std/assert";
+import { storeFilesOf } from "./store_files.ts";
 
 /** A failing system call of SQLite, and its error. */
 export interface IoFault {
@@ -58,7 +59,7 @@ export class FailingDisk implements AsyncDisposable {
     { first, every }: { first: number; every: number },
   ): Promise<FailingDisk> {
     const log = await Deno.makeTempFile({ prefix: "kvdrive-test-" });
-    const files = ["kvdrive.db", "kvdrive.db-wal"].flatMap((name) => ["-P", `${data}/${name}`]);
+    const files = storeFilesOf(data).flatMap((path) => ["-P", path, "-P", `${path}-wal`]);
     const strace = new Deno.Command("strace", {
       args: [
         ...["-f", "-p", String(pid), "-o", log, ...files],

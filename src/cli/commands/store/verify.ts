@@ -5,7 +5,8 @@ import {
   noBackupSentence,
   overdueSentence,
 } from "../../../store/backup/backup_health.ts";
-import { databasePath, openDatabase } from "../../../store/engine/database_file.ts";
+import { databasePath } from "../../../store/disk/store_files.ts";
+import { openDatabase } from "../../../store/engine/database_file.ts";
 import { type Problem, repair, REPAIR_ROUNDS } from "../../../store/verify/problem.ts";
 import { type VerifyReport, verifyStore } from "../../../store/verify/verify.ts";
 import { DEFAULT_BACKUP_EVERY } from "../../options/serve_options.ts";

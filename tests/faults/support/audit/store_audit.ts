@@ -28,6 +28,7 @@ import {
 /** The fields of a project that the audit needs. */
 const KINDS = new Set([
   ...ACCOUNT_KINDS,
+  "byte_file",
   "checksums",
   "chunk",
   // Expires some minutes after its commit to a shared store.
@@ -322,20 +323,30 @@ function* journalProblems(entries: Entries, { users }: Owned): Generator<string>
   }
 }
 
+/** What is due later than this was not for a sweep, in milliseconds. */
+const LATE = 12 * 3_600_000;
+
 /** Finds entries that a sweep must remove. Deadlines of open uploads and of the trash stay. */
 function* leftovers(entries: Entries): Generator<string> {
   const open = new Map(
     all(entries, "upload").map((upload) => [rest(upload), (upload.value as SessionValue).expires]),
   );
   const trash = new Set(all(entries, "trash").map((item) => rest(item)));
+  const bytes = new Set(
+    ["chunk", "checksums"].flatMap((kind) => all(entries, kind)).map(versionOf),
+  );
   for (const { key, value } of all(entries, "garbage")) {
-    const { kind, project, drive, id } = value as GarbageValue;
+    const { kind, project, drive, id, version } = value as GarbageValue;
     const isDeadline = kind === "upload"
       ? open.get(textOfKey(project, drive, id)) === key[1]
       : kind === "trash" && trash.has(textOfKey(project, drive, id));
     // The deadline of an entry, which may be deleted already.
     if (kind === "entry") continue;
-    if (!isDeadline) yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
+    // Bytes of a writer that seemed dead are deleted twice, in case it was only stopped: at once, and after a day.
+    const isSecond = kind === "chunks" && Number(key[1]) > Date.now() + LATE && !bytes.has(version);
+    if (!isDeadline && !isSecond) {
+      yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
+    }
   }
   for (const kind of ["pending", "lease", "removal"]) {
     for (const entry of all(entries, kind)) yield `A ${kind} is left: ${rest(entry)}`;
