@@ -26,6 +26,7 @@ import { listDetails, listDirectories, listLarge } from "./bench/rows/lists.ts";
 import { memory, start } from "./bench/rows/process.ts";
 import { besideSearch, search } from "./bench/rows/search.ts";
 import { downloadsOverTls } from "./bench/rows/tls.ts";
+import { together } from "./bench/rows/together.ts";
 import {
   overwriteSmall,
   uploadLarge,
@@ -53,6 +54,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   uploadLarge,
   uploadParts,
   besideUploads,
+  together,
   listLarge,
   listDetails,
   listDirectories,
