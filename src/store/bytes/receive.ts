@@ -185,6 +185,17 @@ async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promi
   }
 }
 
+/**
+ * One upload's share of the bulk commits that the store runs at the same time. Waiting for a slot, further ones would
+ * hold memory and gain nothing.
+ */
+const SHARE_OF_BULK_COMMITS = 1 / 2;
+
+/** Returns how many bulk commits of one upload may be in flight, while the chunks of the next are received. */
+export function bulkCommitsPerUpload(db: Database): number {
+  return Math.max(1, Math.floor(db.commits.bulk * SHARE_OF_BULK_COMMITS));
+}
+
 /** Room in an operation for the check of the lease, in bytes. */
 const LEASE_CHECK_BYTES = 1024;
 
@@ -227,7 +238,7 @@ export class ChunkWriter {
     private readonly memory?: MemoryShare,
   ) {
     this.version = version;
-    this.#maxRunning = db.commits.perUpload;
+    this.#maxRunning = bulkCommitsPerUpload(db);
     const key = encodedLength(keys.checksums(version, 0));
     this.#chunksPerCommit = Math.floor(
       (MAX_COMMIT_BYTES - LEASE_CHECK_BYTES) / (CHUNK_SIZE + 2 * key),

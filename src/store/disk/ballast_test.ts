@@ -23,7 +23,7 @@ function failing(times: number, error: Error): { commits: Commits; calls: () => 
     if (++calls <= times) return Promise.reject(error);
     return Promise.resolve({ ok: true as const, versionstamp: "00000000000000010000" });
   };
-  const commits = { once: commit, idempotent: commit, checks: 10, groups: 1, perUpload: 1 };
+  const commits = { once: commit, idempotent: commit, checks: 10, groups: 1, bulk: 1 };
   return { commits, calls: () => calls };
 }
 

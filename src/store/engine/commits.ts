@@ -25,10 +25,10 @@ export const LOCKED_RETRY_MAX_DELAY = 20;
 export const GROUP_COMMITS = 2;
 
 /**
- * Commits of one upload at the same time: the chunks of the next are received meanwhile. Deno KV commits one after the
- * other, so more would take memory and gain nothing.
+ * Commits of chunks at the same time. Deno KV commits one after the other. While another process holds the lock of the
+ * file each of them waits for it, one after the other as well, so that more would be answered late.
  */
-export const COMMITS_PER_UPLOAD = 1;
+export const BULK_COMMITS = 2;
 
 /** Whether an operation was applied, and under which versionstamp. */
 export type Outcome = Deno.KvCommitResult | Deno.KvCommitError;
@@ -46,8 +46,8 @@ export interface Commits {
   checks: number;
   /** Groups of small operations in flight. */
   groups: number;
-  /** Commits of one upload in flight. */
-  perUpload: number;
+  /** Bulk operations in flight. */
+  bulk: number;
 }
 
 /**
@@ -81,7 +81,7 @@ export function embeddedCommits(
     idempotent: commit,
     checks: MAX_COMMIT_CHECKS,
     groups: GROUP_COMMITS,
-    perUpload: COMMITS_PER_UPLOAD,
+    bulk: BULK_COMMITS,
   };
 }
 

@@ -1,4 +1,5 @@
 import { delay } from "@std/async/delay";
+import { Semaphore } from "../../rules/concurrency.ts";
 import { type Ballast, PIECES_FOR_USERS } from "../disk/ballast.ts";
 import type { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
 import type { WriteAheadLog } from "../disk/write_ahead_log.ts";
@@ -17,6 +18,9 @@ import type { Operation } from "./operation.ts";
 import { type EntryReader, type KvReader, ReadQueue, readReferenced } from "../reads/read_queue.ts";
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
+
+/** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
+const BACKGROUND_COMMITS = 2;
 
 /**
  * How long nothing may have been committed before single records are read through the memory map, in milliseconds.
@@ -111,6 +115,8 @@ export class Database {
   readonly #groups: GroupCommitter;
   readonly #bulkCommits: Commits;
   readonly #byteCommits: Commits;
+  readonly #bulk: Semaphore;
+  readonly #background = new Semaphore(BACKGROUND_COMMITS);
   readonly #running = new Set<Promise<unknown>>();
   #isClosing = false;
   /** End of the last successful commit, in milliseconds of the monotonic clock. */
@@ -145,6 +151,7 @@ export class Database {
     this.#byteCommits = bytes === undefined
       ? this.#bulkCommits
       : withBallast(meteredCommits(this.bytes.commits, this), PIECES_FOR_USERS);
+    this.#bulk = new Semaphore(this.commits.bulk);
   }
 
   /** Whether commits are in flight or waiting. */
@@ -162,17 +169,22 @@ export class Database {
    * operation may be committed twice.
    */
   commitBulk(operation: Operation): Promise<Outcome> {
-    return this.#commitAlone(this.#bulkCommits, operation);
+    return this.#commitAlone(this.#bulkCommits, operation, this.#background);
   }
 
-  /** Commits an operation that sets or deletes chunks and checksums, and nothing else, like `commitBulk`. */
-  commitBytes(operation: Operation): Promise<Outcome> {
-    return this.#commitAlone(this.#byteCommits, operation);
+  /**
+   * Commits an operation that sets or deletes chunks and checksums, and nothing else, like `commitBulk`.
+   *
+   * @param kind Background work has slots of its own, so that uploads never delay it.
+   */
+  commitBytes(operation: Operation, kind: "upload" | "background" = "upload"): Promise<Outcome> {
+    const slots = kind === "upload" ? this.#bulk : this.#background;
+    return this.#commitAlone(this.#byteCommits, operation, slots);
   }
 
-  #commitAlone(commits: Commits, operation: Operation): Promise<Outcome> {
+  #commitAlone(commits: Commits, operation: Operation, slots: Semaphore): Promise<Outcome> {
     const commit = operation.isIdempotent ? commits.idempotent : commits.once;
-    return this.#track(() => commit(operation));
+    return this.#track(() => slots.run(() => commit(operation)));
   }
 
   /**

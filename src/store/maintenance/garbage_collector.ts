@@ -374,7 +374,7 @@ class DeleteBatch {
     this.#entries = 0;
     this.#large = 0;
     this.#kinds = [];
-    if (bytes.touched.size > 0) await this.db.commitBytes(bytes);
+    if (bytes.touched.size > 0) await this.db.commitBytes(bytes, "background");
     if (records.touched.size > 0) await this.db.commitBulk(records);
     for (const kind of kinds) this.meter.swept(kind);
   }

@@ -202,10 +202,14 @@ class Counted extends Database {
   /** Called before each of the first. */
   onBytes = (): void => {};
 
-  override commitBytes(operation: Operation): ReturnType<Database["commitBytes"]> {
-    this.byteCommits++;
-    this.onBytes();
-    return super.commitBytes(operation);
+  override commitBytes(
+    ...[operation, kind]: Parameters<Database["commitBytes"]>
+  ): ReturnType<Database["commitBytes"]> {
+    if (kind === "background") {
+      this.byteCommits++;
+      this.onBytes();
+    }
+    return super.commitBytes(operation, kind);
   }
 
   override commitBulk(operation: Operation): ReturnType<Database["commitBulk"]> {

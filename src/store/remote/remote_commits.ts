@@ -19,7 +19,7 @@ export const REMOTE_OWN_CHECKS = REMOTE_COMMIT_CHECKS - 1;
  * than with an embedded store. If the store goes away, those in flight stay in memory.
  */
 const REMOTE_GROUP_COMMITS = 8;
-const REMOTE_COMMITS_PER_UPLOAD = 4;
+const REMOTE_BULK_COMMITS = 8;
 
 /**
  * How long a commit of up to 800 KB may take before the caller gets 503: a hundred times its usual duration, and longer
@@ -98,7 +98,7 @@ export function remoteCommits(
     idempotent: send,
     checks: REMOTE_OWN_CHECKS,
     groups: REMOTE_GROUP_COMMITS,
-    perUpload: REMOTE_COMMITS_PER_UPLOAD,
+    bulk: REMOTE_BULK_COMMITS,
   };
 }
 
