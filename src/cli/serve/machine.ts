@@ -1,11 +1,7 @@
 import { delay } from "@std/async/delay";
 import process from "node:process";
 import { MIB } from "../../rules/units.ts";
-import {
-  defaultMemoryBudget,
-  MemoryBudget,
-  MIN_MEMORY_BUDGET,
-} from "../../store/engine/memory_budget.ts";
+import { defaultMemoryBudget, MemoryBudget } from "../../store/engine/memory_budget.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 
 /** Returns the part of a process in the configured memory budget, or in one that fits the machine. */
@@ -13,9 +9,8 @@ export function createMemoryBudget(
   { memoryBudget, idleTimeout }: Pick<ServeOptions, "memoryBudget" | "idleTimeout">,
   processes: number = 1,
 ): MemoryBudget {
-  const fitting = () =>
-    Math.max(defaultMemoryBudget(machineMemory()), processes * MIN_MEMORY_BUDGET);
-  const bytes = Math.floor((memoryBudget ?? fitting()) / processes);
+  const whole = memoryBudget ?? defaultMemoryBudget(machineMemory(), processes);
+  const bytes = Math.floor(whole / processes);
   return new MemoryBudget(bytes, { maxWait: idleTimeout });
 }
 

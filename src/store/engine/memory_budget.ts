@@ -4,7 +4,7 @@ import { MemoryExhausted } from "./errors.ts";
 /** Smallest budget in bytes: an eighth of it, the part for JSON, holds the largest JSON body. */
 export const MIN_MEMORY_BUDGET = 64 * MIB;
 
-/** Largest default budget in bytes: more of it did not make transfers faster. */
+/** Largest default budget of a process in bytes: more of it did not make transfers faster. */
 export const MAX_DEFAULT_MEMORY_BUDGET = 512 * MIB;
 
 /** Default share of the machine's memory. The rest is for the runtime, the database and other programs. */
@@ -85,10 +85,11 @@ export class MemoryBudget {
   }
 }
 
-/** Returns the default budget, in bytes, for a machine with this many bytes of memory. */
-export function defaultMemoryBudget(memory: number): number {
+/** Returns the default budget of all processes, in bytes, for a machine with this many bytes of memory. */
+export function defaultMemoryBudget(memory: number, processes: number = 1): number {
   const share = Math.floor(memory * DEFAULT_SHARE);
-  return Math.min(MAX_DEFAULT_MEMORY_BUDGET, Math.max(MIN_MEMORY_BUDGET, share));
+  const atLeast = Math.max(MIN_MEMORY_BUDGET * processes, share);
+  return Math.min(MAX_DEFAULT_MEMORY_BUDGET * processes, atLeast);
 }
 
 interface Waiting {

@@ -26,7 +26,7 @@ Deno.test("The parts of all processes are never more than the whole", () => {
     assert(maxUploads * count <= 100 && maxUploads > 100 / count - 1, `${count}`);
     const memory = memoryOf(whole, count) * count;
     assert(memory <= 5_000_000_001 && memory > 4_990_000_000, `${count}: ${memory}`);
-    assert(memoryOf(options(), count) * count <= Math.max(512, count * 64) * MIB, `${count}`);
+    assert(memoryOf(options(), count) * count <= count * 512 * MIB, `${count}`);
   }
 });
 
