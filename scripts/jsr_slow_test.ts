@@ -44,7 +44,7 @@ Deno.test("It starts from a web address, without a dashboard", async () => {
       version.text,
       new RegExp(`kvdrive ${config.version} \\(from source, deno .*\\)\\n$`),
     );
-    const start = `--unstable-kv --unstable-no-legacy-abort ${registry.main} serve`;
+    const start = `--unstable-kv --unstable-net --unstable-no-legacy-abort ${registry.main} serve`;
     assertStringIncludes((await run(["install"])).text, start);
     const process = new Deno.Command(Deno.execPath(), {
       args: [...optionsOf(), registry.main, "serve", "--port", "0", "--data", `${folder}/data`],
