@@ -153,14 +153,29 @@ test("Images have thumbnails, which are loaded once", async (fixture) => {
   assertEquals(downloads, []);
 });
 
+/** Returns whether the browser has kept a listing, which it writes after it has shown it. Runs in the page. */
+function hasKeptListing(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = indexedDB.open("kvdrive.files");
+    request.onsuccess = () => {
+      const count = request.result.transaction("listings").objectStore("listings").count();
+      count.onsuccess = () => {
+        request.result.close();
+        resolve(count.result > 0);
+      };
+    };
+  });
+}
+
 test("A known folder is shown before the server answers, and nothing old survives", async (fixture) => {
   const page = await open(fixture);
-  await fixture.project.drive("photos").delete(["beep.wav"]);
+  await page.waitForFunction(hasKeptListing);
   const answer = Promise.withResolvers<void>();
   await page.route(/\/files\?.*recursive=false/, async (route) => {
     await answer.promise;
     await route.continue();
   });
+  await fixture.project.drive("photos").delete(["beep.wav"]);
   await page.reload();
   await entry(page, "beep.wav").waitFor();
   answer.resolve();
