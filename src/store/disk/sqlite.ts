@@ -20,6 +20,12 @@ export function withSqlite<T>(path: string, work: (sqlite: DatabaseSync) => T): 
   }
 }
 
+/** Returns the bytes of a page of a file. */
+export function pageSizeOf(sqlite: DatabaseSync): number {
+  // `all` runs the statement to its end; `get` would leave a read transaction open.
+  return Number(sqlite.prepare("PRAGMA page_size").all()[0]?.["page_size"]);
+}
+
 /** Runs `work`; returns `false` if SQLite refused it because another connection holds the lock. */
 export function unlessLocked(work: () => void): boolean {
   try {

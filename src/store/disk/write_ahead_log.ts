@@ -5,7 +5,7 @@
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { LOCKED_RETRY_TIME, unlessLocked, withSqlite } from "./sqlite.ts";
+import { LOCKED_RETRY_TIME, pageSizeOf, unlessLocked, withSqlite } from "./sqlite.ts";
 
 /**
  * Pages from which on a log counts as long. SQLite checkpoints it at 1000 pages and then overwrites it from its start: it
@@ -28,10 +28,6 @@ export function hasLongLog(path: string, sqlite: DatabaseSync): boolean {
 /** Returns the bytes of the log's file, which keeps its size after a checkpoint. */
 function logSize(path: string): number {
   return statOrZero(`${path}-wal`).size;
-}
-
-function pageSizeOf(sqlite: DatabaseSync): number {
-  return Number(sqlite.prepare("PRAGMA page_size").all()[0]?.["page_size"]);
 }
 
 /** The size of the log. It asks SQLite and the system, which takes some ten microseconds, and reads no data. */

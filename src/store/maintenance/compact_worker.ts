@@ -4,32 +4,40 @@
  *
  * @module
  */
-import { serveTask, unlessLocked, withSqlite } from "../disk/sqlite.ts";
-import { hasLongLog } from "../disk/write_ahead_log.ts";
+import { KIB } from "../../rules/units.ts";
+import { pageSizeOf, serveTask, unlessLocked, withSqlite } from "../disk/sqlite.ts";
+import { checkpointAndTruncate, hasLongLog } from "../disk/write_ahead_log.ts";
 import { type CompactTask, freePages } from "./compactor.ts";
 
-/** Pages that are freed while a file is locked: some milliseconds. */
-const SLICE_PAGES = 200;
+/** Bytes of the pages that are freed while a file is locked: some milliseconds. */
+const SLICE_BYTES = 800 * KIB;
 
 /** The pause after each slice, in milliseconds. */
 const PAUSE = 20;
 
 serveTask(compact);
 
-function compact({ path, left, stop }: CompactTask): void {
-  withSqlite(path, (sqlite) => {
+function compact(task: CompactTask): void {
+  // A checkpoint that truncates holds the lock until its end: another one comes before, beside writers.
+  if (freeSlices(task)) checkpointAndTruncate(task.path);
+}
+
+/** Returns whether all pages were freed. */
+function freeSlices({ path, left, stop }: CompactTask): boolean {
+  return withSqlite(path, (sqlite) => {
     // A crash may undo a slice: it is freed again later.
     sqlite.exec("PRAGMA busy_timeout = 100; PRAGMA synchronous = NORMAL");
+    const slice = SLICE_BYTES / pageSizeOf(sqlite);
     while (freePages(sqlite) > left) {
       // While a reader needs the log, every page that is moved makes the log longer.
-      if (hasLongLog(path, sqlite)) return;
+      if (hasLongLog(path, sqlite)) return false;
       // If a writer holds the lock, the next slice comes soon.
       unlessLocked(() => {
         // `exec` would run a single step of this statement and free one page.
-        sqlite.prepare(`PRAGMA incremental_vacuum(${SLICE_PAGES})`).all();
+        sqlite.prepare(`PRAGMA incremental_vacuum(${slice})`).all();
       });
-      if (Atomics.wait(stop, 0, 0, PAUSE) !== "timed-out") return;
+      if (Atomics.wait(stop, 0, 0, PAUSE) !== "timed-out") return false;
     }
-    unlessLocked(() => sqlite.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
+    return true;
   });
 }

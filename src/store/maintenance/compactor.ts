@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { MIB, SECOND } from "../../rules/units.ts";
-import { runInWorker } from "../disk/sqlite.ts";
+import { pageSizeOf, runInWorker } from "../disk/sqlite.ts";
 
 /** The interval between two calls of `Compactor.run`, in milliseconds. */
 export const COMPACT_INTERVAL = 10 * SECOND;
@@ -119,8 +119,4 @@ export function freePages(sqlite: DatabaseSync): number {
 /** Returns how many pages the store's file has. */
 export function pageCount(sqlite: DatabaseSync): number {
   return Number(sqlite.prepare("PRAGMA page_count").get()?.["page_count"] ?? 0);
-}
-
-function pageSizeOf(sqlite: DatabaseSync): number {
-  return Number(sqlite.prepare("PRAGMA page_size").get()?.["page_size"]);
 }
