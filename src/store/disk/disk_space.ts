@@ -5,8 +5,11 @@ import type { FreeBytesQuery } from "./volume.ts";
 /** How long a measurement of the free space is used, less what was promised since, in milliseconds. */
 const DISK_CHECK_INTERVAL = SECOND;
 
-/** Bytes that a stored byte takes on the disk, at most: one in the write-ahead log and one in the database. */
-const DISK_BYTES_PER_STORED_BYTE = 2;
+/**
+ * Bytes that a stored byte takes on the disk, at most: one in the database, and up to two in the write-ahead log, because
+ * each commit writes whole pages of 16 KiB. (Measured: 1.04 and 1.5 with 8 uploads of 10 MiB at once.)
+ */
+const DISK_BYTES_PER_STORED_BYTE = 3;
 
 /**
  * Bytes that an upload may store beside its content: pages of indexes, records and counters that each of its commits

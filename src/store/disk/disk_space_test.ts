@@ -6,13 +6,13 @@ import { freeBytesOf, volumeOf } from "./volume.ts";
 const withFree = (free: number, reserve: number, needs: DiskNeeds = {}) =>
   new DiskSpace(() => Promise.resolve(free), reserve, needs);
 
-Deno.test("Uploads get the free space beyond the reserve, at twice their size", async () => {
+Deno.test("Uploads get the free space beyond the reserve, at three times their size", async () => {
   const disk = withFree(64 * MIB, 40 * MIB);
-  const room = await disk.reserve(11 * MIB);
+  const room = await disk.reserve(7 * MIB);
   await assertRejects(() => disk.reserve(MIB), StoreFull);
   room[Symbol.dispose]();
-  await assertRejects(() => disk.reserve(12 * MIB), StoreFull);
-  await disk.reserve(11 * MIB);
+  await assertRejects(() => disk.reserve(8 * MIB), StoreFull);
+  await disk.reserve(7 * MIB);
   const full = withFree(40 * MIB - 1, 40 * MIB);
   await assertRejects(() => full.reserve(0), StoreFull);
   assertEquals(await full.isShort(0), true);
@@ -25,11 +25,11 @@ Deno.test("An empty upload reserves space for its records", async () => {
     for (; count < 100; count++) await disk.reserve(0);
   };
   await assertRejects(fill, StoreFull);
-  assertEquals(count, 8);
+  assertEquals(count, 5);
 });
 
 Deno.test("Reserved space stays reserved until the upload ends", async () => {
-  const disk = withFree(70 * MIB, 0);
+  const disk = withFree(105 * MIB, 0);
   const rooms = [await disk.reserve(14 * MIB), await disk.reserve(14 * MIB)];
   assertEquals([await disk.isShort(5 * MIB), await disk.isShort(8 * MIB)], [false, true]);
   for (let i = 0; i < 3; i++) await assertRejects(() => disk.reserve(14 * MIB), StoreFull);
@@ -44,12 +44,12 @@ Deno.test("After a refusal the disk is short until there is room for the refused
   await assertRejects(() => disk.reserve(60 * MIB), StoreFull);
   await assertRejects(() => disk.reserve(55 * MIB), StoreFull);
   assertEquals(await disk.isShort(10 * MIB), true);
-  free = 121 * MIB;
+  free = 181 * MIB;
   assertEquals(await disk.isShort(10 * MIB), false);
 });
 
 Deno.test("Bytes that are announced and never sent take no space from others", async () => {
-  const disk = withFree(11 * 1024 * MIB, 0);
+  const disk = withFree(17 * 1024 * MIB, 0);
   for (let i = 0; i < 10; i++) await disk.reserve(5 * 1024 * MIB);
   await disk.reserve(10 * MIB);
   await assertRejects(() => disk.reserve(6 * 1024 * MIB), StoreFull);
@@ -64,32 +64,32 @@ async function* body(count: number, onWritten: () => void) {
 }
 
 Deno.test("A large body gets the space for its next bytes while it is written", async () => {
-  let free = 1000 * MIB;
+  let free = 1400 * MIB;
   const disk = new DiskSpace(() => Promise.resolve(free), 0);
   using room = await disk.reserve(400 * MIB);
-  for await (const _ of room.track(body(400, () => free -= 2 * MIB))) {
-    assertEquals(await disk.isShort((free - 33 * MIB) / 2), false);
-    assertEquals(await disk.isShort((free - 31 * MIB) / 2), true);
+  for await (const _ of room.track(body(400, () => free -= 3 * MIB))) {
+    assertEquals(await disk.isShort((free - 49 * MIB) / 3), false);
+    assertEquals(await disk.isShort((free - 48 * MIB) / 3), true);
   }
   assertEquals(free, 200 * MIB);
   room[Symbol.dispose]();
-  assertEquals([await disk.isShort(99 * MIB), await disk.isShort(100 * MIB)], [false, true]);
+  assertEquals([await disk.isShort(66 * MIB), await disk.isShort(67 * MIB)], [false, true]);
 });
 
 Deno.test("A large body fails if others have taken the space for the rest of it", async () => {
-  let free = 300 * MIB;
+  let free = 400 * MIB;
   const disk = new DiskSpace(() => Promise.resolve(free), 100 * MIB);
   using room = await disk.reserve(99 * MIB);
   let received = 0;
   const receive = async () => {
     // `isShort` measures the disk, which otherwise happens once a second.
-    for await (const _ of room.track(body(99, () => free -= 4 * MIB))) {
+    for await (const _ of room.track(body(99, () => free -= 6 * MIB))) {
       received++;
       await disk.isShort(0);
     }
   };
   await assertRejects(receive, StoreFull);
-  assertEquals([received, free], [48, 108 * MIB]);
+  assertEquals([received, free], [48, 112 * MIB]);
 });
 
 Deno.test("The growth of the store's file and the missing ballast stay free", async () => {
@@ -101,15 +101,15 @@ Deno.test("The growth of the store's file and the missing ballast stay free", as
     growthHeld: () => Promise.resolve(held),
   };
   const disk = withFree(100 * MIB, 20 * MIB, { growth: () => growth, ballast });
-  await disk.reserve(6 * MIB);
+  await disk.reserve(4 * MIB);
   assertEquals(await disk.isShort(0), false);
   await assertRejects(() => disk.reserve(MIB), StoreFull);
   held = 10 * MIB;
-  await disk.reserve(4 * MIB);
+  await disk.reserve(3 * MIB);
   growth = 0;
   missing = 0;
-  await disk.reserve(20 * MIB);
-  await assertRejects(() => disk.reserve(15 * MIB), StoreFull);
+  await disk.reserve(19 * MIB);
+  await assertRejects(() => disk.reserve(4 * MIB), StoreFull);
 });
 
 Deno.test("An unknown disk has room for everything", async () => {
@@ -129,7 +129,7 @@ Deno.test("Uploads that arrive at the same time share one measurement", async ()
   let measured = 0;
   const free = async () => {
     await Promise.resolve(measured++);
-    return 100 * MIB;
+    return 150 * MIB;
   };
   const disk = new DiskSpace(free, 0);
   await Promise.all(Array.from({ length: 64 }, () => disk.reserve(0)));
