@@ -181,6 +181,11 @@ export const parameters = {
     "With `true`, the response also has `files`: size, type, version and times of each file.",
     { type: "boolean", default: false },
   ),
+  PartDetails: inQuery(
+    "details",
+    "With `true`, each part also has its SHA-256, and the response the content type of the upload's start, if it had one.",
+    { type: "boolean", default: false },
+  ),
   Names: {
     name: "names",
     in: "query",

@@ -185,7 +185,8 @@ export interface UploadDetails {
   drive_name: string;
   created: string;
   expires: string;
-  parts: { part: number; size: number }[];
+  content_type?: string;
+  parts: { part: number; size: number; sha256?: string }[];
 }
 
 /** One upload in parts. The calls return answers with any status; the caller checks it. */
@@ -228,8 +229,8 @@ export class Upload {
     return await this.drive.send("DELETE", this.path + query({ name: this.name }));
   }
 
-  async lookUp(): Promise<Answer> {
-    return await this.drive.send("GET", this.path + query({ name: this.name }));
+  async lookUp(parameters: Record<string, string> = {}): Promise<Answer> {
+    return await this.drive.send("GET", this.path + query({ name: this.name, ...parameters }));
   }
 
   async parts(): Promise<{ part: number; size: number }[]> {

@@ -188,7 +188,7 @@ export const showUpload = driveEndpoint({
   tag: "Uploads in parts",
   summary: "Show an upload",
   description: "Lists the parts that have arrived, so that a client can resume after a crash.",
-  parameters: ["FileName"],
+  parameters: ["FileName", "PartDetails"],
   success: { 200: jsonResponse("The upload, its parts and its deadline.", "UploadState") },
   failures: {
     BadRequest: uploadFailures.otherName,
@@ -205,20 +205,30 @@ export const showUpload = driveEndpoint({
       expires: schema("Time"),
       expires_in: schema("ExpiresIn"),
       mtime: schema("ClientTime"),
+      content_type: {
+        type: "string",
+        description: "That of the start of the upload. Only with `details`.",
+      },
       parts: listOf(
         closed({
           part: schema("PartNumber"),
           size: { type: "integer", minimum: 0, description: "Bytes." },
-        }),
+          sha256: {
+            type: "string",
+            pattern: "^[A-Za-z0-9+/]{43}=$",
+            description: "The SHA-256 of the part in base64. Only with `details`.",
+          },
+        }, { optional: ["sha256"] }),
         {
           maxItems: MAX_PARTS,
           description: "The parts that have arrived, in the order of their numbers.",
         },
       ),
-    }, { optional: ["expires_in", "mtime"] }),
+    }, { optional: ["expires_in", "mtime", "content_type"] }),
   },
 }, async (call, deps) => {
   const place = placeOf(call);
+  const details = call.query.flag("details", false);
   return await boundedJson(call, deps, { isRepeatable: true }, async () => {
     const { session, parts } = await deps.store.uploads.get(place, call.id);
     return {
@@ -226,7 +236,12 @@ export const showUpload = driveEndpoint({
       created: new Date(session.created).toISOString(),
       expires: new Date(session.expires).toISOString(),
       ...attributesJson(session),
-      parts: parts.map(({ part, size }) => ({ part, size })),
+      ...(details && session.type !== undefined ? { content_type: session.type } : {}),
+      parts: parts.map(({ part, size, sha256 }) => ({
+        part,
+        size,
+        ...(details ? { sha256 } : {}),
+      })),
     };
   });
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
-import { MIN_PART, patternBytes } from "../../support/bytes.ts";
+import { digestField, MIN_PART, patternBytes } from "../../support/bytes.ts";
 import { type Drive, query, Upload, type UploadDetails } from "../../support/drive.ts";
 import { AWKWARD_NAMES } from "../../support/names.ts";
 import { PROJECT_ID } from "../../support/server.ts";
@@ -109,6 +109,24 @@ test("One upload is returned with its parts and its deadline.", async (drive) =>
   assertMatch(expires, ISO_UTC);
   const [listed] = (await open(drive)).uploads;
   assertEquals([listed?.created, listed?.expires], [created, expires]);
+});
+
+test("With details=true it also has the SHA-256 of its parts, and its content type.", async (drive) => {
+  const bytes = patternBytes(5);
+  const sha256 = (await digestField(bytes)).slice("sha-256=:".length, -1);
+  for (const type of ["text/x-own", undefined]) {
+    const upload = await Upload.start(
+      drive,
+      "a",
+      type === undefined ? {} : { "Content-Type": type },
+    );
+    (await upload.send(1, bytes)).expect(200);
+    const details = (await upload.lookUp({ details: "true" })).expect(200).json as UploadDetails;
+    assertEquals<unknown>(details.parts, [{ part: 1, size: 5, sha256 }]);
+    assertEquals(details.content_type, type);
+  }
+  const upload = await Upload.start(drive, "a");
+  (await upload.lookUp({ details: "yes" })).expect(400);
 });
 
 test("An upload can be resumed from the answers of the look-ups.", async (drive) => {
