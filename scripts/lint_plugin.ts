@@ -20,7 +20,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http1: ["rules"],
 
   // It uses the server only through its API.
-  client: ["rules"],
+  client: ["client/api", "rules"],
+  // It runs in browsers.
+  "client/api": ["rules"],
   "client/archive": ["client", "rules"],
 
   "store/disk": ["rules"],
