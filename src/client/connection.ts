@@ -1,15 +1,18 @@
 import type { RateLimiter } from "../rules/transfer/rate_limiter.ts";
 import { credentialHeaders, type Credentials } from "./credentials.ts";
-import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";
 import {
   certificateProblem,
+  ClientError,
   foreignRefusal,
   reasonOf,
+  Refused,
   serverError,
   TEMPORARY_STATUSES,
+  TemporaryFailure,
   UNDONE_STATUSES,
+  Unreachable,
   waitIn,
-} from "./failed_requests.ts";
+} from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
 /** Milliseconds until an answer, or its next bytes, must arrive; and the same for requests that carry many bytes. */

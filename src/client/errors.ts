@@ -94,3 +94,103 @@ export function fileError(action: string, path: string, error: unknown): ClientE
   const reason = failureReason(error);
   return new ClientError(`Cannot ${action} ${path}: ${reason}`, { cause: error });
 }
+
+/** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
+export const TEMPORARY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Those with which a server refuses a request before it looks at it. */
+export const UNDONE_STATUSES = new Set([429, 503]);
+
+/** Returns why a request failed, as the end of a sentence, without the URL that the runtime repeats. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause ?? error : error;
+  const reason = failureReason(cause)
+    .replace(/^error sending request (from .* )?for url \(.*?\): /, "")
+    .replace(/^client error \([A-Za-z]+\): /, "")
+    .replace(/^tcp connect error: /, "")
+    .replace(/^tcp open error: /, "")
+    .replace(/^Fetch failed: /, "");
+  if (/dns error/.test(reason)) return "there is no host of that name";
+  if (/connection closed before message completed/.test(reason)) {
+    return "it closed the connection without an answer";
+  }
+  // "Connection refused", within a sentence.
+  return reason.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** Describes a certificate error as the end of a sentence; `undefined` if the reason is another one. */
+export function certificateProblem(reason: string, hasAuthorities: boolean): string | undefined {
+  if (!/certificate|UnknownIssuer|CaUsedAsEndEntity/i.test(reason)) return undefined;
+  if (/expired/i.test(reason)) {
+    return `has expired, or the clock of this machine (${clock()}) is wrong. Renew the certificate on the server`;
+  }
+  if (/not valid yet/i.test(reason)) {
+    return `is not valid yet. Is the clock of this machine (${clock()}) right?`;
+  }
+  if (/not valid for name/i.test(reason)) {
+    const [, names] = /only valid for (.*)$/.exec(reason) ?? [];
+    const only = names === undefined ? "" : `, only for ${names}`;
+    return `is not for that name${only}. Use one of the server's names with --url or KVDRIVE_URL`;
+  }
+  if (/CaUsedAsEndEntity/.test(reason)) {
+    return "is that of an authority (CA:TRUE), which a server cannot use. Create one for the server with CA:FALSE, signed by the authority";
+  }
+  // An authority with the right name and another key leads to a bad signature.
+  if (/UnknownIssuer|BadSignature/.test(reason)) {
+    return hasAuthorities
+      ? "is not trusted: no authority in the file of --cacert signed it. Add the certificate of the authority to that file"
+      : "is not trusted: no authority known to this machine signed it. Give the authority's certificate with --cacert or DENO_CERT";
+  }
+  return `cannot be trusted: ${reason}`;
+}
+
+function clock(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** Describes an error that is not from kvdrive, whose errors are JSON, but from a proxy or another server. */
+export function foreignRefusal(origin: string, status: number, wait: number): ClientError {
+  if (status === 413) {
+    return new Refused(
+      status,
+      `A proxy in front of ${origin} refused the size of the request (413). Allow 11 MB: in nginx with client_max_body_size, in Caddy with request_body max_size, in Traefik with maxRequestBodyBytes of the buffering middleware`,
+    );
+  }
+  const problem = `${origin} answered ${status}, and the answer is not from kvdrive`;
+  if (TEMPORARY_STATUSES.has(status)) {
+    const isUndone = UNDONE_STATUSES.has(status);
+    return new TemporaryFailure(`${problem}. Is kvdrive running behind the proxy?`, wait, {
+      isUndone,
+    });
+  }
+  return new Refused(
+    status,
+    `${problem}. Is the address right (--url or KVDRIVE_URL), and does the proxy pass every path?`,
+  );
+}
+
+/** The server's error messages in one line, and the error code. */
+interface ServerError {
+  /** Empty if the answer is not from kvdrive. */
+  sentence: string;
+  /** Newer servers may have codes that this program does not know; earlier ones have none. */
+  code?: ErrorCode;
+}
+
+/** Reads the body of an error. */
+export async function serverError(answer: Response): Promise<ServerError> {
+  try {
+    const { errors, code } = await answer.json() as { errors?: unknown; code?: unknown };
+    if (!Array.isArray(errors)) return { sentence: "" };
+    const sentence = errors.filter((one) => typeof one === "string").join("; ");
+    return { sentence, ...(typeof code === "string" ? { code: code as ErrorCode } : {}) };
+  } catch {
+    return { sentence: "" };
+  }
+}
+
+/** Returns the `Retry-After` of an answer in milliseconds; 0 without one. */
+export function waitIn(headers: Headers): number {
+  const wait = Number(headers.get("retry-after") ?? "0") * 1000;
+  return Number.isFinite(wait) ? wait : 0;
+}
