@@ -74,10 +74,10 @@ export const FILES_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/files/shared_bytes.ts", ["src/store/files/shared_bytes_test.ts"], [
     {
-      find: "operation.set(key, { ...source, shared: true } satisfies FileRecord);",
+      find: "operation.set(key, marked);",
       replace: "void key;",
     },
-    { find: "source.shared === undefined ? 2 : 1", replace: "1" },
+    { find: "bytes.shared === undefined ? 2 : 1", replace: "1" },
     {
       find: "if (record.shared !== undefined) {",
       replace: 'if (record.shared !== undefined && project === "") {',

@@ -139,8 +139,8 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       replace: "if (users === 0 && marked === 0) yield",
     },
     {
-      find: "(owners.of(bytesVersion(record))?.users ?? 0) > 1;",
-      replace: "(owners.of(bytesVersion(record))?.users ?? 0) > 2;",
+      find: "(owners.of(bytesVersion(bytes))?.users ?? 0) > 1;",
+      replace: "(owners.of(bytesVersion(bytes))?.users ?? 0) > 2;",
     },
     {
       find: "new Operation().check(key, entry?.versionstamp ?? null);",

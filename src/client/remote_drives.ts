@@ -60,6 +60,23 @@ export class RemoteDrives {
     for await (const { drive_name: name, files, bytes } of drives) yield { name, files, bytes };
   }
 
+  /** Creates an empty drive. @throws {ClientError} if there is one of this name. */
+  async createDrive(name: string): Promise<void> {
+    let tries = 0;
+    await this.connection.retrier.run(async () => {
+      tries++;
+      try {
+        const request = { method: "POST", path: ["drives"], json: { name } } as const;
+        const answer = await this.connection.send(request);
+        await answer.body?.cancel();
+      } catch (error) {
+        // The answer to the first attempt may have been lost.
+        if (error instanceof Refused && error.code === "drive_exists" && tries > 1) return;
+        throw error;
+      }
+    });
+  }
+
   /** Returns a drive. @throws {ClientError} if there is none of this name. */
   async require(drive: string): Promise<DriveInfo> {
     // Its name is the first one of those that begin with it.

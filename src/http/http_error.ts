@@ -252,6 +252,8 @@ export const errors = {
     ),
   fileNotFound: (name: string) =>
     refuse("file_not_found", `There is no file ${quote(name)} in this drive`),
+  thumbnailNotFound: (name: string) =>
+    refuse("thumbnail_not_found", `The file ${quote(name)} has no thumbnail`),
   projectNotFound: (project: string) =>
     refuse("project_not_found", `There is no project ${quote(project)}`),
   driveNotFound: (drive: string) =>
@@ -290,6 +292,8 @@ export const errors = {
       "file_exists",
       `There is a file ${quote(name)} already: send "overwrite": true to replace it`,
     ),
+  driveExists: (drive: string) =>
+    refuse("drive_exists", `There is a drive ${quote(drive)} already: choose another name`),
   nameTaken: () =>
     refuse("file_exists", 'Another file has its name: send "overwrite": true to replace that'),
   preconditionFailed: () =>
@@ -313,6 +317,16 @@ export const errors = {
     refuse(
       "form_body",
       "The body is a form (multipart/form-data): send the bytes themselves, such as with curl -X POST --data-binary @FILE or -T FILE",
+    ),
+  notThumbnail: () =>
+    refuse(
+      "unsupported_image",
+      "The body does not begin like a JPEG, PNG or WebP: send the bytes of such an image",
+    ),
+  thumbnailTooLarge: (limit: number) =>
+    refuse(
+      "body_too_large",
+      `The thumbnail is larger than ${limit} bytes: send a smaller image`,
     ),
   rangeNotSatisfiable: (size: number) =>
     refuse(

@@ -107,6 +107,9 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     pattern: '^"[^"]+"$',
     examples: ['"01J9Z3NDEKTSV4RRFFQ69G5FAV"'],
   }),
+  ThumbnailETag: always("The version of the thumbnail, for conditional requests.", {
+    pattern: '^"[^"]+"$',
+  }),
   LastModified: always("When this version was written.", { pattern: HTTP_DATE }),
   FileCacheControl: always("A shared cache would not check the key.", {
     const: "private, no-cache",

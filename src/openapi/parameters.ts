@@ -166,6 +166,10 @@ export const parameters = {
     "preview",
     "If it is given: a page with the file's name, its size and, if browsers show it, its content.",
   ),
+  LinkThumbnail: inQuery(
+    "thumbnail",
+    "If it is given: the thumbnail of the file in place of the file. It counts as a download.",
+  ),
   LinkDownload: inQuery("download", "If it is given: browsers save the file rather than show it."),
   LinkZip: inQuery(
     "zip",

@@ -55,3 +55,33 @@ export function contentTypeOf(name: string): string {
   const derived = dot === -1 ? undefined : typeByExtension(base.slice(dot + 1));
   return derived ?? DEFAULT_CONTENT_TYPE;
 }
+
+/** Bytes of a thumbnail at most: one value of the store. */
+export const MAX_THUMBNAIL = 65_536;
+
+/** The first bytes of each content type, one character a byte. */
+const SIGNATURES: readonly [type: string, start: RegExp][] = [
+  ["image/jpeg", /^\xff\xd8\xff/],
+  // deno-lint-ignore no-control-regex -- the signature has one
+  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  // Between the two words is the size of the file.
+  ["image/webp", /^RIFF[^]{4}WEBP/],
+];
+
+/** Bytes that `SIGNATURES` look at. */
+const SIGNATURE_LENGTH = 12;
+
+/**
+ * Returns the content type of a thumbnail, by its first bytes; `undefined` if it is no JPEG, PNG or WebP.
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * assertEquals(thumbnailType(new Uint8Array([0xff, 0xd8, 0xff, 0xe0])), "image/jpeg");
+ * assertEquals(thumbnailType(new TextEncoder().encode("<svg>")), undefined);
+ * ```
+ */
+export function thumbnailType(bytes: Uint8Array): string | undefined {
+  const start = String.fromCharCode(...bytes.subarray(0, SIGNATURE_LENGTH));
+  return SIGNATURES.find(([, signature]) => signature.test(start))?.[0];
+}

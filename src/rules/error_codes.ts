@@ -104,6 +104,7 @@ export const ERROR_CODES = {
   route_not_found: { status: 404, meaning: "There is nothing at this path." },
   s3_key_not_found: { status: 404, meaning: "The project has no such S3 key." },
   session_not_found: { status: 404, meaning: "The key has no such session." },
+  thumbnail_not_found: { status: 404, meaning: "The file has no thumbnail." },
   trash_item_not_found: { status: 404, meaning: "There is no such item in the trash." },
   upload_not_found: {
     status: 404,
@@ -126,6 +127,7 @@ export const ERROR_CODES = {
     meaning: "The project, drive or application is being removed.",
     headers: RETRY,
   },
+  drive_exists: { status: 409, meaning: "The project has a drive of this name." },
   file_exists: { status: 409, meaning: "A file has the name, and `overwrite` is not set." },
   host_exists: { status: 409, meaning: "Another application has the host name." },
   project_exists: { status: 409, meaning: "There is a project with this id." },
@@ -147,6 +149,7 @@ export const ERROR_CODES = {
   target_too_long: { status: 414, meaning: "The target of the request is too long (gate)." },
 
   form_body: { status: 415, meaning: "The body is a form in place of the bytes of a file." },
+  unsupported_image: { status: 415, meaning: "The thumbnail is no JPEG, PNG or WebP." },
 
   range_not_satisfiable: { status: 416, meaning: "The range is outside the file." },
 

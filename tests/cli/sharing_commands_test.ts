@@ -169,3 +169,20 @@ Deno.test("An archive is complete or not there, and replaces nothing without --f
   assertEquals([piped.code, piped.stdout.slice(0, 2), piped.stderr], [0, "PK", ""]);
   assertEquals((await namesIn(desk.folder.path)).filter((name) => /part$|a\.zip/.test(name)), []);
 });
+
+Deno.test("A drive is created empty, listed, and refused if it exists.", async () => {
+  await using desk = await ClientWorkspace.open();
+  assertEquals(
+    await desk.text("drive", "create", "new drive"),
+    "The drive new drive is created.\n",
+  );
+  assertMatch(await desk.text("drive", "list"), /new drive +0 +0\n/);
+  assertRefused(
+    await desk.run(["drive", "create", "new drive"]),
+    1,
+    /There is a drive "new drive"/,
+  );
+  assertRefused(await desk.run(["drive", "create", "a/b"]), 2, /The drive name/);
+  await desk.text("drive", "delete", "new drive", "--yes");
+  assertEquals(await desk.text("drive", "list"), "There are no drives.\n");
+});

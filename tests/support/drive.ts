@@ -26,6 +26,7 @@ export interface FileDetails {
   modified: string;
   expires?: string;
   mtime?: string;
+  thumbnail?: true;
 }
 
 export interface Listing {

@@ -37,7 +37,7 @@ export function deadlineJson(expires: number | undefined): { expires?: string } 
 }
 
 export function fileJson(name: string, record: ListedFile): Record<string, unknown> {
-  const { size, type, version, created, modified, expires, mtime } = record;
+  const { size, type, version, created, modified, expires, mtime, thumbnail } = record;
   return {
     name,
     size,
@@ -47,5 +47,6 @@ export function fileJson(name: string, record: ListedFile): Record<string, unkno
     modified: new Date(modified).toISOString(),
     ...deadlineJson(expires),
     ...(mtime === undefined ? {} : { mtime: new Date(mtime).toISOString() }),
+    ...(thumbnail === undefined ? {} : { thumbnail: true }),
   };
 }

@@ -31,10 +31,15 @@ const details = {
   modified: schema("Time"),
   expires: schema("Deadline"),
   mtime: schema("ClientTime"),
+  thumbnail: {
+    type: "boolean",
+    const: true,
+    description: "There is a thumbnail: `showThumbnail`.",
+  },
 };
 
 /** Details that not every file has. */
-const MAYBE = ["expires", "mtime"];
+const MAYBE = ["expires", "mtime", "thumbnail"];
 
 /** `GET /files`: names in the order of their UTF-8 bytes. "At most 1000 names are returned by default." */
 export const listFiles = driveEndpoint({

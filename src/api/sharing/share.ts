@@ -10,7 +10,7 @@ import { header, plainResponse } from "../../openapi/messages.ts";
 import type { OperationDescription } from "../../openapi/operation.ts";
 import type { HeaderObjects } from "../../openapi/types.ts";
 import { fileNameProblem } from "../../rules/names.ts";
-import { KIB } from "../../rules/units.ts";
+import type { Place } from "../../store/engine/records.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
 import type { OpenLink } from "../../store/links/link_store.ts";
 import type { Deps, Endpoint, Handler, RoutedRequest } from "../endpoint.ts";
@@ -21,16 +21,14 @@ import {
   readParameters,
   sendOptionsOf,
 } from "../files/download_file.ts";
+import { thumbnailResponse } from "../files/thumbnails.ts";
 import { archiveResponse } from "./archive_response.ts";
 import { requirePassword, unlock, wantsPage } from "./link_password.ts";
-import { errorPage, folderPage, passwordPage, previewPage } from "./share_pages.ts";
+import { beginningOf, errorPage, folderPage, passwordPage, previewPage } from "./share_pages.ts";
 import { fileDisposition, fileKind, lastSegment } from "./shared_headers.ts";
 
 /** Files and folders on one page: more would make it larger than 30 KB. */
 const PAGE_ENTRIES = 100;
-
-/** What a preview shows of a text, in bytes. */
-const TEXT_PREVIEW = 16 * KIB;
 
 /**
  * What browsers load for a page, and never for a person: `Sec-Fetch-Dest` of scripts, styles, workers and frames. The
@@ -73,6 +71,7 @@ export const openLink = sharedEndpoint(
       "LinkFolder",
       "LinkLast",
       "LinkPreview",
+      "LinkThumbnail",
       "LinkDownload",
       "LinkZip",
       ...readParameters,
@@ -253,6 +252,9 @@ async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Res
   const { project, drive, download, maxDownloads } = link.record;
   const { name, rest, query } = wanted;
   const isValid = fileNameProblem(name) === undefined;
+  if (query.one("thumbnail") !== undefined) {
+    return await openThumbnail(call, deps, { project, drive, name });
+  }
   const file = isValid ? await deps.store.files.reader.open({ project, drive, name }) : undefined;
   if (file === undefined) return await refuse(link, deps);
   const isDownload = download || query.one("download") !== undefined;
@@ -279,6 +281,19 @@ async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Res
   return await sendFile(call, deps, file, {
     ...options,
     range: maxDownloads === undefined ? undefined : () => undefined,
+    beforeBody: () => countDownload(link, deps),
+  });
+}
+
+/** The thumbnail of a file, without the file. */
+async function openThumbnail(call: LinkCall, deps: Deps, place: Place): Promise<Response> {
+  const { link, request, context } = call;
+  const isValid = fileNameProblem(place.name) === undefined;
+  const thumbnail = isValid ? await deps.store.files.thumbnails.get(place) : undefined;
+  if (thumbnail === undefined || thumbnail === "absent") return await refuse(link, deps);
+  context.link = "file";
+  return await thumbnailResponse(request, thumbnail, {
+    headers: isPrivate(link) ? { "Cache-Control": "no-store" } : {},
     beforeBody: () => countDownload(link, deps),
   });
 }
@@ -313,24 +328,8 @@ async function previewOf(
     query: rest === undefined ? {} : { name: rest },
     ...(rest === undefined ? {} : { folder: rest.slice(0, rest.lastIndexOf("/") + 1) }),
     isShown,
-    text: isText ? await textOf(file) : undefined,
+    text: isText ? await beginningOf(file) : undefined,
   });
-}
-
-/** The beginning of a text file. What is not UTF-8 is replaced. */
-async function textOf(file: OpenFile): Promise<{ start: string; hasMore: boolean }> {
-  const { size } = file.record;
-  const end = Math.min(size, TEXT_PREVIEW);
-  const decoder = new TextDecoder();
-  let start = "";
-  if (file.content !== undefined) {
-    start = decoder.decode(file.content.subarray(0, end), { stream: true });
-  } else if (end > 0) {
-    for await (const piece of await file.read({ start: 0, end })) {
-      start += decoder.decode(piece, { stream: true });
-    }
-  }
-  return { start, hasMore: size > end };
 }
 
 /** The files below a folder as a ZIP. Their paths in it begin below the folder. */

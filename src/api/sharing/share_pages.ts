@@ -10,8 +10,9 @@ import {
 import type { HttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { isoSeconds } from "../../rules/dates.ts";
-import { formatBytes } from "../../rules/units.ts";
+import { formatBytes, KIB } from "../../rules/units.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
+import type { OpenFile } from "../../store/files/open_file.ts";
 import type { Listed } from "../../store/listing/listing.ts";
 import { type FileKind, fileKind, lastSegment, pagePolicy } from "./shared_headers.ts";
 
@@ -83,6 +84,9 @@ export function passwordPage(
   return page(status, { title: "Password needed", content }, headers);
 }
 
+/** What a preview shows of a text, in bytes. */
+const TEXT_PREVIEW = 16 * KIB;
+
 /** What a preview shows of a file. */
 export interface Preview {
   name: string;
@@ -138,6 +142,22 @@ function textView(label: string, { start, hasMore }: { start: string; hasMore: b
   const more = hasMore ? markup`<p>This is the beginning of the text.</p>\n` : NOTHING;
   const attributes = markup`class="view" tabindex="0" role="region" aria-label="${label}"`;
   return markup`<pre ${attributes}>\n${start}</pre>\n${more}`;
+}
+
+/** Returns the beginning of a text file for its preview. What is not UTF-8 is replaced. */
+export async function beginningOf(file: OpenFile): Promise<{ start: string; hasMore: boolean }> {
+  const { size } = file.record;
+  const end = Math.min(size, TEXT_PREVIEW);
+  const decoder = new TextDecoder();
+  let start = "";
+  if (file.content !== undefined) {
+    start = decoder.decode(file.content.subarray(0, end), { stream: true });
+  } else if (end > 0) {
+    for await (const piece of await file.read({ start: 0, end })) {
+      start += decoder.decode(piece, { stream: true });
+    }
+  }
+  return { start, hasMore: size > end };
 }
 
 /** A folder as its page shows it. */

@@ -36,9 +36,7 @@ export function Drives({ project }: { project: string }) {
               <Empty
                 icon={HardDrive}
                 title={mayList ? "No drives yet" : "This key may not list drives"}
-                text={isOffered
-                  ? "A drive holds files and folders. It is made with its first file."
-                  : undefined}
+                text={isOffered ? "A drive holds files and folders." : undefined}
               >
                 {create}
               </Empty>
@@ -84,15 +82,20 @@ function DriveLink({ project, drive: { drive_name, files, bytes } }: {
 }
 
 async function createDrive(app: App, project: string): Promise<void> {
+  const create = (name: string) =>
+    app.api.POST("/v1/{project_id}/drives", {
+      params: { path: { project_id: project } },
+      body: { name },
+    });
   const name = await askForText(app, {
     title: "New drive",
     submit: "Create drive",
     label: "Name",
-    hint: "Such as “photos”. The drive is kept once it has a file or a folder.",
+    hint: "Such as “photos”.",
     autocapitalize: "off",
     spellcheck: false,
     problemOf,
-  });
+  }, create);
   if (name !== undefined) app.router.go(links.folder(project, name));
 }
 

@@ -6,7 +6,7 @@ import { transact } from "../engine/transact.ts";
 import type { Actor } from "./events.ts";
 import type { EmptyDriveDeletion, ProjectStore } from "./projects.ts";
 
-/** Drives as buckets of S3, which clients create and delete explicitly. */
+/** Drives that clients create and delete explicitly, as the buckets of S3. */
 export class Buckets {
   constructor(
     private readonly db: Database,

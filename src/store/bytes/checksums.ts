@@ -180,6 +180,15 @@ export function contentProblem(
   return sha256 === undefined || sha256 === digest(content) ? undefined : OTHER_BYTES;
 }
 
+/** Returns the damage in a thumbnail, as the end of a sentence about its file; `undefined` if there is none. */
+export function thumbnailProblem(
+  thumbnail: Pick<FileRecord, "size" | "sha256">,
+  content: unknown,
+): string | undefined {
+  const problem = contentProblem(thumbnail, content);
+  return problem === undefined ? undefined : `of its thumbnail, ${problem}`;
+}
+
 /** What the bytes of a version must match. */
 export interface Expected {
   /** Bytes of the version. */

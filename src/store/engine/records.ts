@@ -69,11 +69,38 @@ export interface FileRecord {
   /** The checksum that the sender chose. */
   checksum?: ObjectChecksum;
   object?: ObjectMetadata;
+  /** A small picture of this version. */
+  thumbnail?: ThumbnailRecord;
+}
+
+/** Where the bytes of a version are, and who else uses them. */
+export type StoredBytes = Pick<FileRecord, "version" | "size" | "layout" | "bytes" | "shared">;
+
+/** A thumbnail is stored as a small file is: in one value, under a version of its own, which copies share. */
+export interface ThumbnailRecord {
+  version: string;
+  /** Bytes. */
+  size: number;
+  /** Base64. */
+  sha256: string;
+  /** As that of a file. */
+  shared?: true;
 }
 
 /** Returns the version that the bytes of a file are stored under. */
 export function bytesVersion({ bytes, version }: Pick<FileRecord, "bytes" | "version">): string {
   return bytes ?? version;
+}
+
+/** Returns where the bytes of a thumbnail are. */
+export function thumbnailBytes(thumbnail: ThumbnailRecord): StoredBytes {
+  return { ...thumbnail, layout: { kind: "inline" } };
+}
+
+/** Returns where all bytes of a record are: those of the file, and of its thumbnail. */
+export function storedBytes(record: FileRecord): StoredBytes[] {
+  const { thumbnail } = record;
+  return thumbnail === undefined ? [record] : [record, thumbnailBytes(thumbnail)];
 }
 
 export interface FolderRecord {

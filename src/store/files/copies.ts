@@ -123,11 +123,7 @@ export class Copies {
     const { value } = source;
     let record: FileRecord;
     if (kind === "copy") {
-      record = copiedRecord(
-        { ...value, ...shareBytes(operation, source.key, value) },
-        target.value,
-        replace,
-      );
+      record = copiedRecord(shareBytes(operation, source.key, value), target.value, replace);
     } else {
       record = movedRecord(value);
       operation.delete(source.key);

@@ -39,6 +39,7 @@ import {
 import { abandon, type Accept, type BodyReceiver, type Received } from "../bytes/receive.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
 import type { FileReader } from "./file_reader.ts";
+import { Thumbnails } from "./thumbnails.ts";
 import { retire } from "./trash.ts";
 
 /** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
@@ -72,11 +73,13 @@ export class FileStore {
   /** Reads them. */
   readonly reader: FileReader;
   readonly copies: Copies;
+  readonly thumbnails: Thumbnails;
   private readonly locks = new KeyedMutex();
 
   constructor(private readonly db: Database, private readonly deps: WriterDeps) {
     this.reader = deps.reader;
     this.copies = new Copies(db, deps);
+    this.thumbnails = new Thumbnails(db, deps);
   }
 
   /**

@@ -12,20 +12,25 @@ import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { bytesVersion, type FileRecord, type Garbage, type Place } from "../engine/records.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  type Garbage,
+  type Place,
+  type StoredBytes,
+  storedBytes,
+  thumbnailBytes,
+} from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { dropExpiry } from "./expiry.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 
-/** What a record says about its bytes. */
-type StoredBytes = Pick<FileRecord, "version" | "size" | "layout" | "bytes" | "shared">;
-
 /** The journal entry of a record that no longer uses shared bytes. */
 export type ReleasedReference = Deno.KvEntry<Garbage & { kind: "reference" }>;
 
 /**
- * Adds a user of the bytes of a file that the operation checks. Returns what the record of the new user says about them.
+ * Adds a user of the bytes of a file that the operation checks. Returns the record of the new user.
  *
  * @param key Of the file's record, which the first copy marks.
  */
@@ -33,20 +38,37 @@ export function shareBytes(
   operation: Operation,
   key: Deno.KvKey,
   source: FileRecord,
-): Required<Pick<FileRecord, "bytes" | "shared">> {
-  const bytes = bytesVersion(source);
-  if (source.shared === undefined) {
-    operation.set(key, { ...source, shared: true } satisfies FileRecord);
+): FileRecord {
+  const marked = markShared(source, () => true);
+  const used = storedBytes(source);
+  if (used.some(({ shared }) => shared === undefined)) operation.set(key, marked);
+  for (const bytes of used) {
+    operation.sum(keys.references(bytesVersion(bytes)), bytes.shared === undefined ? 2 : 1);
   }
-  operation.sum(keys.references(bytes), source.shared === undefined ? 2 : 1);
-  return { bytes, shared: true };
+  return { ...marked, bytes: bytesVersion(source) };
+}
+
+/** Returns a record with a mark on those of its bytes that are shared. */
+export function markShared(
+  record: FileRecord,
+  isShared: (bytes: StoredBytes) => boolean,
+): FileRecord {
+  const { thumbnail } = record;
+  const marked: FileRecord = isShared(record) ? { ...record, shared: true } : record;
+  if (thumbnail === undefined || !isShared(thumbnailBytes(thumbnail))) return marked;
+  return { ...marked, thumbnail: { ...thumbnail, shared: true } };
 }
 
 /**
- * Adds that a record no longer uses its bytes. Chunks stay for readers that have already started; a content is deleted
- * at once, as it is read together with its record.
+ * Adds that a record no longer uses its bytes, and those of its thumbnail. Chunks stay for readers that have already
+ * started; a content is deleted at once, as it is read together with its record.
  */
-export function releaseBytes(operation: Operation, place: Place, record: StoredBytes): void {
+export function releaseBytes(operation: Operation, place: Place, record: FileRecord): void {
+  for (const bytes of storedBytes(record)) release(operation, place, bytes);
+}
+
+/** Adds that a record no longer uses some bytes. */
+export function release(operation: Operation, place: Place, record: StoredBytes): void {
   const { project, drive, name } = place;
   const { layout, size } = record;
   const due = Date.now() + GARBAGE_GRACE;

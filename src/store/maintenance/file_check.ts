@@ -15,6 +15,7 @@ import {
   contentProblem,
   digest,
   OTHER_BYTES,
+  thumbnailProblem,
   VersionCheck,
 } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
@@ -79,7 +80,9 @@ export class FileCheck {
       const sha256 = file.value.layout.kind === "inline"
         ? await this.#checkContent(file.value)
         : await this.#checkChunks(file.value);
-      return { kind: "whole", version, converted: await this.#addDigest(file, sha256) };
+      const converted = await this.#addDigest(file, sha256);
+      await this.#checkThumbnail(file.value);
+      return { kind: "whole", version, converted };
     } catch (error) {
       if (error instanceof Gone) return { kind: "gone" };
       const problem = problemOf(error);
@@ -99,6 +102,17 @@ export class FileCheck {
     if (problem !== undefined || content === null) throw new Damaged(problem);
     await this.rest(record.size);
     return record.sha256 ?? digest(content);
+  }
+
+  /** A thumbnail may be replaced at any time, which leaves the version of the file as it is. */
+  async #checkThumbnail({ thumbnail }: FileRecord): Promise<void> {
+    if (thumbnail === undefined) return;
+    const { diskReader } = this.deps.db;
+    const { value } = await diskReader.get<Bytes>(keys.content(thumbnail.version));
+    const problem = thumbnailProblem(thumbnail, value);
+    if (problem === undefined) return;
+    const now = await diskReader.get<FileRecord>(keys.file(this.place));
+    if (now.value?.thumbnail?.version === thumbnail.version) throw new Damaged(problem);
   }
 
   /** Returns the SHA-256 of the whole file, in base64. */

@@ -55,11 +55,17 @@ const PROJECT_FIELDS: Record<string, keyof ProjectUsage> = {
 
 const encoder = new TextEncoder();
 
-/** Returns the bytes that a file counts for: its own, and those of the metadata that S3 callers keep with it. */
-export function countedBytes({ size, object }: Pick<FileRecord, "size" | "object">): number {
-  if (object === undefined) return size;
+/**
+ * Returns the bytes that a file counts for: its own, those of its thumbnail, and those of the metadata that S3 callers
+ * keep with it.
+ */
+export function countedBytes(
+  { size, object, thumbnail }: Pick<FileRecord, "size" | "object" | "thumbnail">,
+): number {
+  const all = size + (thumbnail?.size ?? 0);
+  if (object === undefined) return all;
   const fields = [object.headers, object.user].flatMap((texts) => Object.entries(texts ?? {}));
-  return size + encoder.encode(fields.flat().join("")).byteLength;
+  return all + encoder.encode(fields.flat().join("")).byteLength;
 }
 
 /** Adds to a counter of a drive, which makes the drive exist, and to the sum of its project. */

@@ -13,7 +13,7 @@ export async function copy({ db }: Pick<TestStore, "db">, from: string, to: stri
   const { key, value, versionstamp } = await db.reader.get<FileRecord>(keys.file(place(from)));
   assert(value !== null);
   const operation = new Operation().check(key, versionstamp);
-  const record = { ...value, version: newVersion(), ...shareBytes(operation, key, value) };
+  const record = { ...shareBytes(operation, key, value), version: newVersion() };
   operation.check(keys.file(place(to)), null).set(keys.file(place(to)), record);
   countUsage(operation, place(to), null, record);
   assert((await db.commit(operation)).ok);

@@ -14,7 +14,13 @@ import {
   type Place,
 } from "../engine/records.ts";
 import { countedBytes } from "../quotas/usage.ts";
-import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../bytes/checksums.ts";
+import {
+  checksumPages,
+  contentProblem,
+  OTHER_BYTES,
+  thumbnailProblem,
+  VersionCheck,
+} from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { setExpiry } from "../files/expiry.ts";
 import { placeOf, type Problem, repairable } from "./problem.ts";
@@ -111,13 +117,28 @@ export function recordProblem(
   record: FileRecord,
   onBytes: OnBytes,
 ): string | undefined {
+  const problem = bytesProblem(snapshot, record, onBytes);
+  if (problem !== undefined || record.thumbnail === undefined) return problem;
+  const { thumbnail } = record;
+  return thumbnailProblem(thumbnail, contentOf(snapshot, thumbnail.version, onBytes));
+}
+
+/** Returns a content that was read; `undefined` if there is none. */
+function contentOf(snapshot: Snapshot, version: string, onBytes: OnBytes): unknown {
+  const content = snapshot.get<unknown>(keys.content(version))?.value;
+  if (content instanceof Uint8Array) onBytes(content);
+  return content;
+}
+
+function bytesProblem(
+  snapshot: Snapshot,
+  record: FileRecord,
+  onBytes: OnBytes,
+): string | undefined {
   const { layout, size, sha256 } = record;
   switch (layout.kind) {
-    case "inline": {
-      const content = snapshot.get<unknown>(keys.content(bytesVersion(record)))?.value;
-      if (content instanceof Uint8Array) onBytes(content);
-      return contentProblem(record, content);
-    }
+    case "inline":
+      return contentProblem(record, contentOf(snapshot, bytesVersion(record), onBytes));
     case "chunks":
       return chunksProblem(snapshot, { version: bytesVersion(record), size, sha256 }, onBytes);
     case "manifest":

@@ -12,6 +12,7 @@ import {
   type Layout,
   type ManifestPage,
   type PartRecord,
+  storedBytes,
   type TrashRecord,
 } from "../engine/records.ts";
 import type { Problem } from "./problem.ts";
@@ -76,11 +77,10 @@ export class VersionOwners implements Disposable {
 
   #collect(snapshot: Snapshot): void {
     for (const { value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
-      const { size, layout, shared } = value;
-      this.#addOwner(bytesVersion(value), size, layout?.kind, shared);
+      this.#addRecord(value);
     }
     for (const { value: { record } } of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
-      this.#addOwner(bytesVersion(record), record.size, record.layout?.kind, record.shared);
+      this.#addRecord(record);
     }
     for (const { value } of snapshot.list<Garbage>(prefixes.all("garbage"))) {
       if (value.kind !== "reference") continue;
@@ -97,6 +97,13 @@ export class VersionOwners implements Disposable {
       for (const { value } of snapshot.list<PartRecord>(head)) {
         this.#addOwner(value.version, value.size, "chunks");
       }
+    }
+  }
+
+  #addRecord(record: FileRecord): void {
+    for (const bytes of storedBytes(record)) {
+      const { size, layout, shared } = bytes;
+      this.#addOwner(bytesVersion(bytes), size, layout?.kind, shared);
     }
   }
 

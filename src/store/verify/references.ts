@@ -10,8 +10,11 @@ import {
   type FileRecord,
   fileText,
   type Place,
+  type StoredBytes,
+  storedBytes,
   type TrashRecord,
 } from "../engine/records.ts";
+import { markShared } from "../files/shared_bytes.ts";
 import { correctCounter, counterValue } from "./counters.ts";
 import type { VersionOwners } from "./ownership.ts";
 import { deleteUnchanged, placeOf, type Problem, repairable } from "./problem.ts";
@@ -59,16 +62,17 @@ function unusedCount(entry: SnapshotEntry): Problem {
 
 /** Yields files that would delete the bytes of others when they are deleted. */
 function* unmarkedFiles(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
+  const isShared = (bytes: StoredBytes) => (owners.of(bytesVersion(bytes))?.users ?? 0) > 1;
   const isWrong = (record: FileRecord) =>
-    record.shared === undefined && (owners.of(bytesVersion(record))?.users ?? 0) > 1;
+    storedBytes(record).some((bytes) => bytes.shared === undefined && isShared(bytes));
   for (const entry of snapshot.list<FileRecord>(prefixes.all("file"))) {
     if (!isWrong(entry.value)) continue;
-    yield unmarked(placeOf(entry.key), entry, { ...entry.value, shared: true });
+    yield unmarked(placeOf(entry.key), entry, markShared(entry.value, isShared));
   }
   for (const entry of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
     const { name, record } = entry.value;
     if (!isWrong(record)) continue;
-    const value: TrashRecord = { ...entry.value, record: { ...record, shared: true } };
+    const value: TrashRecord = { ...entry.value, record: markShared(record, isShared) };
     yield unmarked({ ...placeOf(entry.key), name }, entry, value);
   }
 }

@@ -19,6 +19,13 @@ export async function listDrives(call: ServerCall): Promise<void> {
   call.printTable({ drives }, ["DRIVE", "FILES", "SIZE"], rows, "There are no drives.");
 }
 
+export async function createDrive(call: ServerCall): Promise<void> {
+  const drive = call.required("DRIVE");
+  requireDriveName(drive);
+  await call.withConnection((connection) => new RemoteDrives(connection).createDrive(drive));
+  call.print({ drive_name: drive }, [`The drive ${drive} is created.`]);
+}
+
 export async function deleteDrive(call: ServerCall): Promise<void> {
   const drive = call.required("DRIVE");
   requireDriveName(drive);

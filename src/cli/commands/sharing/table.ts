@@ -104,6 +104,13 @@ export const driveCommands: readonly Command[] = [
     load: async () => (await import("./drives.ts")).listDrives,
   }),
   serverCommand({
+    name: "drive create",
+    operands: ["DRIVE"],
+    summary: "create an empty drive",
+    examples: [["kvdrive drive create photos", "Create it; the first upload would do it, too"]],
+    load: async () => (await import("./drives.ts")).createDrive,
+  }),
+  serverCommand({
     name: "drive delete",
     operands: ["DRIVE"],
     asks: true,

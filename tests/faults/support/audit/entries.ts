@@ -27,6 +27,8 @@ export interface FileValue extends StoredValue {
   shared?: boolean;
   /** What S3 callers keep with it. */
   object?: Record<string, Record<string, string>>;
+  /** A small picture, which is stored in one value. */
+  thumbnail?: { version: string; size: number; shared?: boolean };
   /** When it expires, in milliseconds since 1970. */
   expires?: number;
 }

@@ -101,6 +101,10 @@ export function ownedIn(entries: Entries): Owned {
 function ownByFiles(entries: Entries, owned: Owned): void {
   for (const record of recordsIn(entries)) {
     owned.addBytes(bytesVersion(record), record, record.shared === true);
+    const { thumbnail } = record;
+    if (thumbnail === undefined) continue;
+    const { version, size, shared } = thumbnail;
+    owned.addBytes(version, { size, layout: { kind: "inline" } }, shared === true);
   }
   for (const { value } of all(entries, "garbage")) {
     const { kind, version } = value as GarbageValue;
