@@ -1,18 +1,15 @@
 import { statfs } from "node:fs/promises";
 import { print } from "../package/command_line.ts";
 import { filesBelow, ROOT } from "../package/parts.ts";
+import { isOfOtherTask, isSlow, LONG_JOBS, planProcesses } from "./schedule.ts";
 import { type RunOptions, runTestFiles, type TestFiles, type TestResult } from "./test_file.ts";
-
-/** Folders in `tests/` whose tests need other programs. Each has a task of its own in deno.json. */
-const OTHER_TASKS = ["acme", "browser", "clients", "faults", "proxy", "remote", "s3", "soak"];
 
 /** A file system in memory, and what it needs free to hold the stores of the tests, in bytes. */
 const MEMORY_DISK = "/dev/shm";
 const MEMORY_DISK_FREE = 4e9;
 
-/** How many quick files share a process. */
-const BLACK_BOX_TESTS = 6;
-const UNIT_TESTS = 40;
+/** How many of the slowest processes the summary names. */
+const SLOWEST = 10;
 
 export interface TestRun {
   files: readonly string[];
@@ -42,12 +39,6 @@ export async function runTests(run: TestRun): Promise<number> {
   }
 }
 
-/** How the names of files end whose tests take many seconds of computing. */
-const SLOW = "_slow_test.ts";
-
-/** Folders in `tests/` whose tests start hundreds of processes. */
-const SLOW_FOLDERS = ["cli", "server", "store"];
-
 /**
  * The test files in some files and folders; without them, all of the project but those of other tasks. Black-box tests,
  * which take the longest, come first.
@@ -67,19 +58,6 @@ export async function testFiles(places: readonly string[]): Promise<string[]> {
 export async function slowTests(places: readonly string[]): Promise<string[]> {
   const files = await testFiles(places.length > 0 ? places : ["tests", "scripts", "src"]);
   return files.filter((file) => !isOfOtherTask(file) && isSlow(file));
-}
-
-function isSlow(file: string): boolean {
-  return file.endsWith(SLOW) || isIn(file, SLOW_FOLDERS);
-}
-
-function isOfOtherTask(file: string): boolean {
-  return isIn(file, OTHER_TASKS);
-}
-
-/** @param folders Folders in `tests/`. */
-function isIn(file: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => file.startsWith(`tests/${folder}/`));
 }
 
 /** The black-box tests that need no other program. */
@@ -113,50 +91,36 @@ async function runAll(
   const own = { TMPDIR: folder, KVDRIVE_TEST_DISK: disk };
   const options: RunOptions = { args, env: { ...own, ...env }, folder, timeLimit, signal };
   const results: TestResult[] = [];
-  const waiting = inProcesses(files);
-  const work = async (): Promise<void> => {
-    for (let own = waiting.shift(); own !== undefined; own = waiting.shift()) {
+  const work = async (queue: TestFiles[]): Promise<void> => {
+    for (let own = queue.shift(); own !== undefined; own = queue.shift()) {
       if (signal.aborted) return;
       const result = await runTestFiles(own, options);
       results.push(result);
       if (!signal.aborted) print(lineOf(result));
     }
   };
-  await Promise.all(Array.from({ length: jobs }, work));
+  const { long, others, alone } = planProcesses(files);
+  const lanes = (queue: TestFiles[], count: number) =>
+    Array.from({ length: count }, () => work(queue));
+  await Promise.all([...lanes(others, jobs), ...lanes(long, jobs > 1 ? LONG_JOBS : 0)]);
+  // With one job, nothing runs beside anything.
+  await work([...long, ...alone]);
   return results;
 }
 
-/** Distributes files to processes. Quick ones share them; those that take long or need other programs have their own. */
-function inProcesses(files: readonly string[]): TestFiles[] {
-  const isAlone = (file: string) => isSlow(file) || isOfOtherTask(file);
-  const quick = files.filter((file) => !isAlone(file));
-  const isBlackBox = (file: string) => file.startsWith("tests/");
-  return [
-    ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
-    ...chunksOf(quick.filter((file) => !isBlackBox(file)), UNIT_TESTS),
-    ...files.filter(isAlone).map((file): TestFiles => [file]),
-  ];
-}
-
-function chunksOf(files: readonly string[], size: number): TestFiles[] {
-  const chunks: TestFiles[] = [];
-  for (let i = 0; i < files.length; i += size) {
-    const [first, ...others] = files.slice(i, i + size);
-    if (first !== undefined) chunks.push([first, ...others]);
-  }
-  return chunks;
-}
-
-function lineOf({ files, passed, failed, ignored, isOk, seconds, output }: TestResult): string {
+function lineOf(result: TestResult): string {
+  const { passed, failed, ignored, isOk, output } = result;
   const counts = [
     `${passed} passed`,
     ...failed > 0 ? [`${failed} failed`] : [],
     ...ignored > 0 ? [`${ignored} ignored`] : [],
   ].join(", ");
-  const line = `${isOk ? "ok    " : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${
-    nameOf(files)
-  }: ${counts}\n`;
+  const line = `${isOk ? "ok    " : "FAILED"} ${timeOf(result)}: ${counts}\n`;
   return isOk ? line : `${line}\n${output}\n`;
+}
+
+function timeOf({ files, seconds }: TestResult): string {
+  return `${seconds.toFixed(1).padStart(6)} s  ${nameOf(files)}`;
 }
 
 function nameOf([first, ...others]: TestFiles): string {
@@ -176,6 +140,10 @@ function summarize(results: readonly TestResult[], time: number): number {
       `${sum((result) => result.failed)} failed, ${sum(({ ignored }) => ignored)} ignored, ` +
       `in ${Math.floor(seconds / 60)} min ${seconds % 60} s\n`,
   );
+  if (results.length > SLOWEST) {
+    const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+    print(`The slowest:\n${slowest.map((result) => `${timeOf(result)}\n`).join("")}`);
+  }
   if (failed.length === 0) return 0;
   print(`Files that failed:\n${failed.map(({ files }) => `  ${files.join(" ")}\n`).join("")}`);
   return 1;

@@ -1,0 +1,93 @@
+import type { TestFiles } from "./test_file.ts";
+
+/** Folders in `tests/` whose tests need other programs. Each has a task of its own in deno.json. */
+const OTHER_TASKS = ["acme", "browser", "clients", "faults", "proxy", "remote", "s3", "soak"];
+
+/** How the names of files end whose tests take many seconds of computing. */
+const SLOW = "_slow_test.ts";
+
+/** Folders in `tests/` whose tests start hundreds of processes. */
+const SLOW_FOLDERS = ["cli", "server", "store"];
+
+/** How many quick files share a process. */
+const BLACK_BOX_TESTS = 6;
+const UNIT_TESTS = 40;
+
+/** Files that take more than a minute, most of them by waiting. They are begun first, beside the others. */
+export const LONG: ReadonlySet<string> = new Set([
+  "scripts/cold_start_slow_test.ts",
+  "tests/faults/certificates_test.ts",
+  "tests/faults/clock_test.ts",
+  "tests/faults/connections_test.ts",
+  "tests/faults/expiry_test.ts",
+  "tests/faults/reclaim_test.ts",
+  "tests/faults/slow_senders_test.ts",
+  "tests/server/https_slow_test.ts",
+  "tests/store/backup_moment_slow_test.ts",
+  "tests/store/expiry_slow_test.ts",
+  "tests/store/two_servers_slow_test.ts",
+]);
+
+/** How many of them run at the same time. */
+export const LONG_JOBS = 2;
+
+/** Files that measure memory, or how fast the whole machine is. They run last, one after the other. */
+export const ALONE: ReadonlySet<string> = new Set([
+  "tests/faults/locked_store_test.ts",
+  "tests/faults/memory_test.ts",
+]);
+
+/** Whether a file takes long. */
+export function isSlow(file: string): boolean {
+  return file.endsWith(SLOW) || isIn(file, SLOW_FOLDERS);
+}
+
+/** Whether a file needs other programs. */
+export function isOfOtherTask(file: string): boolean {
+  return isIn(file, OTHER_TASKS);
+}
+
+/** @param folders Folders in `tests/`. */
+function isIn(file: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => file.startsWith(`tests/${folder}/`));
+}
+
+/** Test files that run in processes of their own, or share one. */
+export interface Plan {
+  /** Begun first, beside the others. */
+  long: TestFiles[];
+  others: TestFiles[];
+  /** Run last, with nothing beside them. */
+  alone: TestFiles[];
+}
+
+/** Plans which files share a process, and when it runs. */
+export function planProcesses(files: readonly string[]): Plan {
+  const processes = inProcesses(files);
+  return {
+    long: processes.filter(([file]) => LONG.has(file)),
+    others: processes.filter(([file]) => !LONG.has(file) && !ALONE.has(file)),
+    alone: processes.filter(([file]) => ALONE.has(file)),
+  };
+}
+
+/** Distributes files to processes. Quick ones share them; those that take long or need other programs have their own. */
+function inProcesses(files: readonly string[]): TestFiles[] {
+  const isAlone = (file: string) => isSlow(file) || isOfOtherTask(file);
+  const quick = files.filter((file) => !isAlone(file));
+  const isBlackBox = (file: string) => file.startsWith("tests/");
+  return [
+    ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
+    ...chunksOf(quick.filter((file) => !isBlackBox(file)), UNIT_TESTS),
+    ...files.filter(isAlone).map((file): TestFiles => [file]),
+  ];
+}
+
+function chunksOf(files: readonly string[], size: number): TestFiles[] {
+  const chunks: TestFiles[] = [];
+  for (let i = 0; i < files.length; i += size) {
+    const [first, ...others] = files.slice(i, i + size);
+    if (first !== undefined) chunks.push([first, ...others]);
+  }
+  return chunks;
+}

@@ -1,0 +1,25 @@
+import { assertEquals } from "@std/assert";
+import { join } from "@std/path/join";
+import { ROOT } from "../package/parts.ts";
+import { EVERY_FORM, PACKED_FILE } from "./black_box.ts";
+import { ALONE, LONG, planProcesses } from "./schedule.ts";
+
+Deno.test("Every test file that a list names exists", async () => {
+  for (const path of [...LONG, ...ALONE, ...EVERY_FORM, ...PACKED_FILE]) {
+    assertEquals((await Deno.stat(join(ROOT, path))).isFile, true, path);
+  }
+});
+
+Deno.test("Long files are begun first, and those that measure the machine run last", () => {
+  const [long = "", alone = ""] = [...LONG].concat([...ALONE]).filter((path) =>
+    path.endsWith("clock_test.ts") || path.endsWith("memory_test.ts")
+  );
+  const quick = ["tests/api/a_test.ts", "tests/api/b_test.ts"];
+  const slow = "tests/cli/c_test.ts";
+  const unit = "src/d_test.ts";
+  assertEquals(planProcesses([slow, ...quick, alone, unit, long]), {
+    long: [[long]],
+    others: [["tests/api/a_test.ts", "tests/api/b_test.ts"], [unit], [slow]],
+    alone: [[alone]],
+  });
+});
