@@ -196,6 +196,7 @@ test("A drive is named and opened; an empty one says so", async (fixture) => {
   await page.getByRole("button", { name: "Create drive" }).click();
   await page.getByText("This drive is empty").waitFor();
   await inspect(page, "folder-empty");
+  assertEquals(await fixture.project.drive("music").usage(), { files: 0, bytes: 0 });
 });
 
 test("A limited key sees what it may, and is told what it may not", async (fixture) => {

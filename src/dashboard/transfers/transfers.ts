@@ -9,6 +9,7 @@ import { folderOf, type Place } from "../files/entry.ts";
 import { prepare } from "./preparation.ts";
 import { keyOf, UploadRecords } from "./upload/records.ts";
 import { ServerCalls } from "./upload/server_calls.ts";
+import { addThumbnail } from "./upload/thumbnail.ts";
 import { type UploadSource, UploadTask, type UploadTools } from "./upload/upload_task.ts";
 
 /** A file to send, with its path below the folder that it is sent to. */
@@ -55,6 +56,7 @@ export class Transfers {
       requests: new Limiter(),
       tab: Math.random().toString(36).slice(2),
       wait: (...wait) => this.#wait(...wait),
+      addThumbnail: (...upload) => addThumbnail(app, this.server, ...upload),
       onChange: () => this.#changed(),
     };
   }

@@ -23,7 +23,7 @@ export class FilesRoom {
 
   constructor(readonly app: App) {
     this.#store = browserStoreOf(app.session);
-    this.thumbnails = new Thumbnails(app.api, this.#store);
+    this.thumbnails = new Thumbnails(app, this.#store);
   }
 
   /** Lets the folder that is open follow a change in a drive, which may have been begun in another folder. */

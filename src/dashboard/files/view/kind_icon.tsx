@@ -13,7 +13,6 @@ import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../../ui/icon.tsx";
 import type { Entry } from "../entry.ts";
 import { type Kind, typeOf } from "../listing/kinds.ts";
-import { hasThumbnail } from "../listing/thumbnails.ts";
 import { useFolder } from "./folder_model.ts";
 
 const ICONS: Record<Kind, IconNode> = {
@@ -50,7 +49,7 @@ export function Picture({ entry, size }: { entry: Entry; size: number }) {
 
 function useThumbnail(entry: Entry): string | undefined {
   const { room: { thumbnails }, place } = useFolder();
-  const isPossible = hasThumbnail(entry);
+  const isPossible = thumbnails.isPossible(entry);
   const ready = isPossible ? thumbnails.ready(place, entry) : "";
   const [, setTurn] = useState(0);
   useEffect(() => {

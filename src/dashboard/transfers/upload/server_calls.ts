@@ -114,12 +114,15 @@ export class ServerCalls {
     });
   }
 
-  /** Whether the drive has a file of this name, size and time: an upload whose answer was lost. */
-  async has(
+  /**
+   * Returns the ETag, without quotes, of the file of this name, size and time; `undefined` if there is none. So an upload
+   * whose answer was lost is found.
+   */
+  async etagOf(
     target: UploadTarget,
-    { size, lastModified }: File,
+    { size, lastModified }: Pick<File, "size" | "lastModified">,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<string | undefined> {
     const { files = [] } = await dataOf(
       this.app.api.GET("/v1/{project_id}/{drive_name}/files", {
         params: { path: placeOf(target), query: { prefix: target.name, limit: 1, details: true } },
@@ -127,9 +130,9 @@ export class ServerCalls {
       }),
     );
     const [file] = files;
-    return file !== undefined && "size" in file && file.name === target.name &&
-      file.size === size &&
+    const isIt = file?.name === target.name && file.size === size &&
       file.mtime === mtimeOf(lastModified).mtime;
+    return isIt ? file.etag : undefined;
   }
 
   /** Sends bytes and reports the progress, which `fetch` cannot. */

@@ -69,7 +69,8 @@ export class FakeServer implements UploadCalls {
     this.uploads.delete(id);
   };
 
-  has: UploadCalls["has"] = ({ name }, { size }) => Promise.resolve(this.files.get(name) === size);
+  etagOf: UploadCalls["etagOf"] = ({ name }, { size }) =>
+    Promise.resolve(this.files.get(name) === size ? "etag" : undefined);
 
   async #transfer(call: string, body: Blob, { signal, onProgress }: Sending): Promise<void> {
     onProgress(Math.ceil(body.size / 2));
@@ -102,6 +103,7 @@ export function toolsOf(
     requests: new Limiter(),
     tab: "t",
     wait: (milliseconds: number) => Promise.resolve(void waits.push(milliseconds)),
+    addThumbnail: () => Promise.resolve(),
     onChange: () => {},
   };
 }

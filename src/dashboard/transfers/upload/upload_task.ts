@@ -31,6 +31,8 @@ export interface UploadTools {
   tab: string;
   /** Waits after a failure, before the next attempt. @throws The signal's reason. */
   wait: (milliseconds: number, error: unknown, signal: AbortSignal) => Promise<void>;
+  /** Stores a small picture of a file that was sent, if there can be one. It never throws. */
+  addThumbnail: (target: UploadTarget, file: File, signal: AbortSignal) => Promise<void>;
   /** Called after every change of an upload. */
   onChange: () => void;
 }
@@ -100,6 +102,9 @@ export class UploadTask {
       if (size > MAX_FILE) throw new Error(TOO_LARGE);
       if (size > SINGLE_REQUEST) await this.#sendInParts(file, signal);
       else await this.#sendWhole(file, signal);
+      signal.throwIfAborted();
+      // Before lists load the new file, so that they need not make one of the original.
+      await this.tools.addThumbnail(this.record, file, signal);
       signal.throwIfAborted();
       this.sent = size;
       // A pasted image is held in memory.
@@ -222,10 +227,10 @@ export class UploadTask {
       await this.#retrying(() => send(server, this.record.mayReplace), signal);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 412)) throw error;
-      const has = () => server.has(this.record, file, signal);
-      const isStored = await this.#retrying(has, signal).catch(() => false);
+      const find = () => server.etagOf(this.record, file, signal);
+      const stored = await this.#retrying(find, signal).catch(() => undefined);
       signal.throwIfAborted();
-      if (isStored) return;
+      if (stored !== undefined) return;
       this.record.mayReplace = true;
       throw new Error(TAKEN);
     }
