@@ -12,7 +12,7 @@ import { announceSeed, isFull, Random } from "./support/random.ts";
 const DRIVE = "drive";
 
 /** Conversions that are killed. */
-const KILLS = isFull() ? 100 : 20;
+const KILLS = isFull() ? 100 : 12;
 
 /** What a conversion may need beside the store: a part of its size, and a number of bytes. */
 const EXTRA_SHARE = 0.1;
