@@ -15,12 +15,12 @@ import { showServerUsage, showUsage } from "./api/admin/usage.ts";
 import type { Deps } from "./api/endpoint.ts";
 import { changeFile } from "./api/files/change_file.ts";
 import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
-import { createDrive } from "./api/files/create_drive.ts";
 import { deleteFiles } from "./api/files/delete_files.ts";
 import { downloadFile } from "./api/files/download_file.ts";
 import { createFolder, deleteFolder, listFolders } from "./api/files/folders.ts";
-import { listDrives } from "./api/files/list_drives.ts";
+import { createDrive, listDrives } from "./api/files/drives.ts";
 import { listFiles } from "./api/files/list_files.ts";
+import { findExisting, measureFiles } from "./api/files/lookups.ts";
 import { putFile } from "./api/files/put_file.ts";
 import { putThumbnail, showThumbnail } from "./api/files/thumbnails.ts";
 import { deleteTrash, listTrash, restoreTrash } from "./api/files/trash.ts";
@@ -75,6 +75,8 @@ export const routes: readonly Route[] = [
     DELETE: deleteFiles,
   }),
   route(`${DRIVE}/files/download`, { GET: downloadFile }),
+  route(`${DRIVE}/files/size`, { GET: measureFiles }),
+  route(`${DRIVE}/files/exist`, { POST: findExisting }),
   route(`${DRIVE}/files/thumbnail`, { GET: showThumbnail, PUT: putThumbnail }),
   route(`${DRIVE}/files/copy`, { POST: copyFiles }),
   route(`${DRIVE}/files/move`, { POST: moveFiles }),

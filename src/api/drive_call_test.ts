@@ -5,7 +5,7 @@ import { Rights } from "../rules/rights.ts";
 import { hashSecret } from "../rules/secrets.ts";
 import type { Store } from "../store/store.ts";
 import { driveEndpoint } from "./drive_call.ts";
-import { listDrives } from "./files/list_drives.ts";
+import { listDrives } from "./files/drives.ts";
 import { testDeps } from "./test_support.ts";
 
 Deno.test("a token or key that was revoked during a request is refused before the body is stored", async () => {

@@ -28,6 +28,8 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   listDrives: drive("list"),
   createDrive: drive("write"),
   listFiles: drive("list"),
+  measureFiles: drive("list"),
+  findExisting: drive("list"),
   putFile: drive("write"),
   deleteFiles: drive("delete"),
   changeFile: drive("write"),

@@ -109,7 +109,7 @@ export const errors = {
   badNames: (problem: string) =>
     refuse("invalid_file_name", `The names to delete must be 1 to 1000 strings: ${problem}`),
   ifMatchOfMany: () =>
-    refuse("invalid_header", "If-Match is about one source: leave it out with items"),
+    refuse("invalid_header", "If-Match is about one source: leave it out with items and prefixes"),
   sameFile: (name: string) =>
     refuse(
       "same_file",

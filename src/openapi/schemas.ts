@@ -207,6 +207,13 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
     total: orNull(count("Bytes.", 500_000_000_000)),
     free: orNull(count("Bytes.", 120_000_000_000)),
   }, { description: "The disk that all projects share; `null` if its size is not known." }),
+  NamePrefix: {
+    type: "string",
+    maxLength: MAX_FILE_NAME,
+    pattern: "^[^\\u0000]*$",
+    description: "The beginning of names, such as `trip/2026/` for a folder.",
+    examples: ["trip/2026/"],
+  },
   KeyPrefix: {
     type: "string",
     pattern: `^[\\x21-\\x7e]{${KEY_PREFIX_LENGTH}}$`,

@@ -20,6 +20,14 @@ import {
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
+import {
+  copyPage,
+  PAGE_FIELDS,
+  pageFields,
+  pageMemory,
+  type PrefixCopy,
+  prefixCopyIn,
+} from "./prefixes.ts";
 
 /** Files that one call may copy or move. */
 const MAX_ITEMS = 1000;
@@ -27,8 +35,10 @@ const MAX_ITEMS = 1000;
 /** The largest body: two names of 1024 bytes for each item, each character as a `\u` escape of six bytes. */
 const MAX_JSON_BODY = MAX_ITEMS * (2 * MAX_FILE_NAME * 6 + 32) + 4096;
 
+const SINGLE = ["to", "to_drive", "overwrite"];
 const MANY = ["items", "to_drive", "overwrite"];
-const ALL = ["from", "to", ...MANY];
+const OF_PREFIX = ["from_prefix", "to_prefix", "to_drive", "overwrite", ...PAGE_FIELDS];
+const ALL = ["from", "to", ...MANY, ...OF_PREFIX];
 
 /** Of an item whose name or drive is not valid, nothing is changed and the whole call is refused. */
 const failures: OperationDescription["failures"] = {
@@ -51,8 +61,9 @@ const targetFields = {
 };
 
 const body = jsonBody(
-  `One file, or 1 to ${MAX_ITEMS} files as \`items\`, which are handled in their order.`,
-  { oneOf: [schema("CopyRequest"), schema("CopyManyRequest")] },
+  `One file; 1 to ${MAX_ITEMS} files as \`items\`, which are handled in their order; or all files and kept folders whose ` +
+    "names begin with `from_prefix`, a page of them in each call.",
+  { oneOf: [schema("CopyRequest"), schema("CopyManyRequest"), schema("CopyPrefixRequest")] },
 );
 
 const result = {
@@ -65,15 +76,28 @@ const schemas: OperationDescription["schemas"] = {
     items: listOf(closed(itemFields), { minItems: 1, maxItems: MAX_ITEMS }),
     ...targetFields,
   }, { optional: ["to_drive", "overwrite"] }),
+  CopyPrefixRequest: closed({
+    from_prefix: schema("NamePrefix"),
+    to_prefix: {
+      ...schema("NamePrefix"),
+      description:
+        "What the names begin with in place of `from_prefix`. In the same drive, it may not begin with that.",
+    },
+    ...targetFields,
+    ...pageFields,
+  }, { optional: ["to_drive", "overwrite", ...PAGE_FIELDS] }),
   CopyResult: closed({
-    done: listOf(schema("FileName"), { description: "The sources, in the order of the request." }),
+    done: listOf({ type: "string", minLength: 1 }, {
+      description: "The sources, in the order of the request. A folder ends with a slash.",
+    }),
     failed: listOf(
       closed({
-        name: { ...schema("FileName"), description: "The source." },
+        name: { type: "string", minLength: 1, description: "The source." },
         ...failureFields,
       }),
     ),
-  }),
+    paging: schema("Paging"),
+  }, { optional: ["paging"] }),
 };
 
 /** `POST /files/copy`: copies files without copying bytes. */
@@ -87,7 +111,10 @@ export const copyFiles = driveEndpoint({
   parameters: ["IfMatch", "ContentDigest"],
   body,
   success: {
-    200: jsonResponse("With `items`: what was copied, and what was not.", "CopyResult"),
+    200: jsonResponse(
+      "With `items` or a prefix: what was copied, and what was not; `paging` if the prefix has more.",
+      "CopyResult",
+    ),
     201: jsonResponse("The file was copied.", "StoredFile"),
   },
   failures,
@@ -116,11 +143,14 @@ export const moveFiles = driveEndpoint({
 interface Asked {
   items: CopyRequest[];
   isSingle: boolean;
+  prefix?: never;
 }
 
 async function handle(kind: CopyKind, call: DriveCall, deps: Deps): Promise<Response> {
   using memory = await deps.store.memory.json.reserve(call.project, 0);
-  const { items, isSingle } = await readRequest(call, deps, memory);
+  const asked = await readRequest(kind, call, deps, memory);
+  if (asked.prefix !== undefined) return await runPrefix(asked.prefix, call, deps, memory);
+  const { items, isSingle } = asked;
   const [first] = items;
   if (isSingle && first !== undefined) {
     await runOne(kind, first, deps);
@@ -129,8 +159,23 @@ async function handle(kind: CopyKind, call: DriveCall, deps: Deps): Promise<Resp
     return json(status, { name, project_id: project, drive_name: drive });
   }
   const outcomes = await runInOrder(items, (item) => runOne(kind, item, deps));
-  const answer = resultOf(items, outcomes, call, deps);
+  if (outcomes.every((error) => error instanceof StoreUnavailable)) throw outcomes[0];
+  const answer = resultOf(items.map(({ from }) => from.name), outcomes, call, deps);
   // The response repeats names of the request, whose memory another request may wait for.
+  memory.shrink(memory.bytes);
+  return await boundedJson(call, deps, { isRepeatable: true }, () => Promise.resolve(answer));
+}
+
+async function runPrefix(
+  copy: PrefixCopy,
+  call: DriveCall,
+  deps: Deps,
+  memory: MemoryShare,
+): Promise<Response> {
+  await memory.extend(pageMemory(copy.page));
+  const run = (request: CopyRequest) => runOne(copy.kind, request, deps);
+  const { names, errors, paging } = await copyPage(copy, call, deps, run);
+  const answer = { ...resultOf(names, errors, call, deps), ...paging };
   memory.shrink(memory.bytes);
   return await boundedJson(call, deps, { isRepeatable: true }, () => Promise.resolve(answer));
 }
@@ -169,17 +214,16 @@ async function runInOrder(
   return await Promise.all(all);
 }
 
-/** @throws {StoreUnavailable} if the store did not answer for any of the items. */
+/** @param outcomes The error of each source; `undefined` for those that are done. */
 function resultOf(
-  items: readonly CopyRequest[],
+  names: readonly string[],
   outcomes: readonly unknown[],
   call: DriveCall,
   deps: Deps,
-): unknown {
-  if (outcomes.every((error) => error instanceof StoreUnavailable)) throw outcomes[0];
+): { done: string[]; failed: ({ name: string } & ItemFailure)[] } {
   const done: string[] = [];
   const failed: ({ name: string } & ItemFailure)[] = [];
-  for (const [i, { from: { name } }] of items.entries()) {
+  for (const [i, name] of names.entries()) {
     if (outcomes[i] === undefined) done.push(name);
     else failed.push({ name, ...itemFailure(outcomes[i], call, deps) });
   }
@@ -188,14 +232,17 @@ function resultOf(
 
 /** @throws {RightMissing} if the key is not for the drive of the targets, or for one of the names. */
 async function readRequest(
+  kind: CopyKind,
   call: DriveCall,
   { idleTimeout: idle }: Deps,
   memory: MemoryShare,
-): Promise<Asked> {
+): Promise<Asked | { prefix: PrefixCopy }> {
   const fields = await Fields.read(call, idle, ALL, { limit: MAX_JSON_BODY, memory });
-  const isMany = fields.has("items");
-  const single = ["from", "to"].find((field) => fields.has(field));
-  if (isMany && single !== undefined) throw errors.unknownField(single, MANY);
+  const isPrefix = fields.has("from_prefix") || fields.has("to_prefix");
+  const isMany = isPrefix || fields.has("items");
+  const form = isPrefix ? OF_PREFIX : fields.has("items") ? MANY : ["from", ...SINGLE];
+  const other = ALL.find((field) => fields.has(field) && !form.includes(field));
+  if (other !== undefined) throw errors.unknownField(other, form);
   const { ifMatch } = preconditionsOf(call.request);
   if (isMany && ifMatch !== null) {
     throw errors.ifMatchOfMany();
@@ -205,6 +252,7 @@ async function readRequest(
   const condition: CopyRequest["condition"] = (current) => allowsWrite({ ifMatch }, current);
   const { project, rights } = call;
   rights.requireDrive(drive);
+  if (isPrefix) return { prefix: prefixCopyIn(fields, kind, call, { drive, overwrite }) };
   const nameOf = (item: Fields, field: "from" | "to"): string => {
     const name = item.text(field, fileNameProblem);
     rights.requireName(name);

@@ -9,9 +9,21 @@ import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
+import { MAX_PAGE } from "./list_files.ts";
+import {
+  forEachBelow,
+  PAGE_FIELDS,
+  pageFields,
+  pageIn,
+  pageMemory,
+  prefixIn,
+  type PrefixPage,
+} from "./prefixes.ts";
 
 /** The largest body: 1000 names of 1024 bytes, each character as a `\u` escape of six bytes, and their quotes. */
 const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_FILE_NAME * 6 + 8) + 1024;
+
+const FIELDS = ["names", "prefix", ...PAGE_FIELDS];
 
 const names = { maxItems: MAX_DELETE_NAMES, uniqueItems: true };
 
@@ -26,11 +38,13 @@ export const deleteFiles = driveEndpoint({
   tag: "Files",
   summary: "Delete files",
   description:
-    `Deletes 1 to ${MAX_DELETE_NAMES} files, named either in the body or in the query, not in both.`,
+    `Deletes 1 to ${MAX_DELETE_NAMES} files, named either in the body or in the query, not in both. With \`prefix\` it ` +
+    "deletes all files and kept folders whose names begin with it, a page of them in each call, and needs the " +
+    "permission `list` as well.",
   parameters: ["Names", "ContentDigest"],
   body: jsonBody(
     "The names to delete, if the query has none.",
-    schema("NamesToDelete"),
+    { oneOf: [schema("NamesToDelete"), schema("PrefixToDelete")] },
     { required: false },
   ),
   success: {
@@ -56,6 +70,10 @@ export const deleteFiles = driveEndpoint({
       }),
       examples: [{ names: ["pets/cat.jpg", "old.txt"] }],
     },
+    PrefixToDelete: closed({
+      prefix: { ...schema("NamePrefix"), minLength: 1 },
+      ...pageFields,
+    }, { optional: PAGE_FIELDS }),
     Deletion: { oneOf: [schema("DeletedNames"), schema("DeletedNamesWithReasons")] },
     DeletedNames: closed({
       deleted,
@@ -63,37 +81,44 @@ export const deleteFiles = driveEndpoint({
         ...names,
         description: "Existing files that could not be deleted.",
       }),
-    }),
+      paging: schema("Paging"),
+    }, { optional: ["paging"] }),
     DeletedNamesWithReasons: closed({
       deleted,
+      paging: schema("Paging"),
       failed: {
         type: "object",
         additionalProperties: { type: "string" },
         description:
           "Existing files that could not be deleted and why, with the server's setting `--failed-reasons`.",
       },
-    }),
+    }, { optional: ["paging"] }),
   },
 }, deleteNamed);
 
 export async function deleteNamed(call: DriveCall, deps: Deps): Promise<Response> {
   // The response repeats the names, so the memory reserved for the body suffices for it.
   return await boundedJson(call, deps, { isRepeatable: false }, async (memory) => {
-    const names = await namesOf(call, deps.idleTimeout, memory);
+    const fields = await Fields.read(call, deps.idleTimeout, FIELDS, {
+      limit: MAX_JSON_BODY,
+      memory,
+    });
+    if (fields.has("prefix")) return await deletePage(pageOf(fields, call), call, deps, memory);
+    const names = namesOf(call, fields);
     for (const name of names) call.rights.requireName(name);
     const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
+    if (results.every((error) => error instanceof StoreUnavailable)) throw results[0];
     return resultOf(names, results, call, deps);
   });
 }
 
-/** @throws {StoreUnavailable} if the store did not answer for any of the names. */
+/** @param results The error of each name; `undefined` for those that were deleted. */
 function resultOf(
   names: readonly string[],
   results: readonly unknown[],
   { requestId }: DriveCall,
   { failedReasons, onError }: Deps,
-): unknown {
-  if (results.every((error) => error instanceof StoreUnavailable)) throw results[0];
+): { deleted: string[]; failed: string[] | Record<string, string> } {
   const deleted = names.filter((_, i) => results[i] === undefined);
   const failures = names.flatMap((name, i) => {
     if (results[i] === undefined) return [];
@@ -120,14 +145,44 @@ async function deleteFile(
   }
 }
 
-/** The distinct names from the body or the query, in their order. */
-async function namesOf(
+/** Deletes a page of what is below a prefix, the folders that are kept there included. */
+async function deletePage(
+  page: PrefixPage,
   call: DriveCall,
-  idle: number,
+  deps: Deps,
   memory: MemoryShare,
-): Promise<string[]> {
+): Promise<unknown> {
+  // For the names, and for the response, which has at most `MAX_PAGE` of them.
+  await memory.extend(pageMemory(page) + MAX_PAGE);
+  const { files, folders } = deps.store;
+  const outcome = await forEachBelow(
+    call,
+    deps,
+    page,
+    (place) => place.name.endsWith("/") ? folders.delete(place) : files.delete(place),
+  );
+  return { ...resultOf(outcome.names, outcome.errors, call, deps), ...outcome.paging };
+}
+
+/** @throws {HttpError} 400 if the prefix is empty: who means the whole drive deletes that. */
+function pageOf(fields: Fields, call: DriveCall): PrefixPage {
+  const isOther = fields.has("names") || call.query.all("names").length > 0;
+  if (isOther) throw errors.badNames("there is a prefix as well; send one of both");
+  const prefix = prefixIn(fields, "prefix", call);
+  if (prefix === "") {
+    throw errors.badField(
+      "prefix",
+      "is empty, which would be all files: delete the drive in place of them",
+    );
+  }
+  return pageIn(fields, prefix);
+}
+
+/** The distinct names from the body or the query, in their order. */
+function namesOf(call: DriveCall, fields: Fields): string[] {
   const inQuery = call.query.all("names");
-  const fields = await Fields.read(call, idle, ["names"], { limit: MAX_JSON_BODY, memory });
+  const other = PAGE_FIELDS.find((name) => fields.has(name));
+  if (other !== undefined) throw errors.unknownField(other, ["names"]);
   const inBody = fields.texts("names", MAX_JSON_VALUES, { min: 0 });
   if (inQuery.length > 0 && inBody !== undefined) {
     throw errors.badNames("they are in the query and in the body; send them in one of both");

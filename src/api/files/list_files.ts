@@ -12,7 +12,7 @@ import type { Deps } from "../endpoint.ts";
 import { fileJson } from "./attributes.ts";
 
 /** The JSON size in bytes at which a page ends early. 1000 names of 1 KiB fit, unless most characters are escaped. */
-const MAX_PAGE = 4 * 2 ** 20;
+export const MAX_PAGE = 4 * 2 ** 20;
 
 /** Estimated memory for reading and writing one entry with a name of common length, in bytes. */
 export const ENTRY_MEMORY = 1024;

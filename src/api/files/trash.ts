@@ -17,6 +17,7 @@ import {
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
+import { PAGE_FIELDS, pageFields, pageIn, prefixIn } from "./prefixes.ts";
 
 /** Items that one call may restore or delete. */
 const MAX_IDS = 1000;
@@ -27,7 +28,16 @@ const LIMITS = { limit: MAX_IDS * (4 * VERSION_LENGTH) + 4096 };
 /** Estimated memory for reading and writing one item, in bytes. */
 const ITEM_MEMORY = 2048;
 
+const OF_IDS = ["ids", "overwrite"];
+const OF_PREFIX = ["prefix", ...PAGE_FIELDS];
+const RESTORE_FIELDS = [...OF_IDS, ...OF_PREFIX];
+
 const ids = listOf(schema("TrashId"), { minItems: 1, maxItems: MAX_IDS });
+
+const paging = closed({
+  size: { type: "integer", minimum: 0, maximum: MAX_LIST },
+  last: { ...schema("TrashId"), description: "`last` of the next request." },
+}, { description: "Present if and only if there may be a next page." });
 
 /** `GET /trash`: the items, newest first. */
 export const listTrash = driveEndpoint({
@@ -41,10 +51,7 @@ export const listTrash = driveEndpoint({
     TrashId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
     TrashList: closed({
       items: listOf(schema("TrashItem"), { maxItems: MAX_LIST }),
-      paging: closed({
-        size: { type: "integer", minimum: 0, maximum: MAX_LIST },
-        last: { ...schema("TrashId"), description: "`last` of the next request." },
-      }, { description: "Present if and only if there may be a next page." }),
+      paging,
     }, { optional: ["paging"] }),
     TrashItem: closed({
       id: schema("TrashId"),
@@ -85,8 +92,11 @@ export const restoreTrash = driveEndpoint({
   summary: "Restore files from the trash",
   description:
     "Gives files back their names, with their content type, times and `ETag`. A file that has the name now is kept, and " +
-    "the restoration fails, unless `overwrite` is set; then it goes to the trash itself.",
-  body: jsonBody("The items to restore, in this order.", schema("RestoreRequest")),
+    "the restoration fails, unless `overwrite` is set; then it goes to the trash itself. With `prefix`, the newest item of " +
+    "each name below it is restored that no file has now, a page of the trash in each call; this needs `list` as well.",
+  body: jsonBody("The items to restore, in this order, or all below a prefix.", {
+    oneOf: [schema("RestoreRequest"), schema("RestorePrefixRequest")],
+  }),
   success: { 200: jsonResponse("What was restored, and what was not.", "RestoreResult") },
   failures: {
     ...writeFailures,
@@ -96,15 +106,22 @@ export const restoreTrash = driveEndpoint({
   },
   schemas: {
     RestoreRequest: closed({ ids, overwrite: { type: "boolean" } }, { optional: ["overwrite"] }),
+    RestorePrefixRequest: closed({ prefix: schema("NamePrefix"), ...pageFields }, {
+      optional: PAGE_FIELDS,
+    }),
     RestoreResult: closed({
       restored: listOf(schema("TrashId")),
       failed: listOf(closed({ id: schema("TrashId"), ...failureFields })),
-    }),
+      paging,
+    }, { optional: ["paging"] }),
   },
 }, restoreItems);
 
 export async function restoreItems(call: DriveCall, deps: Deps): Promise<Response> {
-  const fields = await Fields.read(call, deps.idleTimeout, ["ids", "overwrite"], LIMITS);
+  const fields = await Fields.read(call, deps.idleTimeout, RESTORE_FIELDS, LIMITS);
+  if (fields.has("prefix")) return await restorePage(fields, call, deps);
+  const other = OF_PREFIX.find((name) => fields.has(name));
+  if (other !== undefined) throw errors.unknownField(other, OF_IDS);
   const asked = fields.texts("ids", MAX_IDS);
   if (asked === undefined) throw errors.missingField("ids");
   const overwrite = fields.flagOr("overwrite", false);
@@ -122,6 +139,35 @@ export async function restoreItems(call: DriveCall, deps: Deps): Promise<Respons
     else failed.push({ id, ...itemFailure(error, call, deps) });
   }
   return json(200, { restored, failed });
+}
+
+/**
+ * Restores the newest item of each name below a prefix that no file has now. Older items of these names, and those of
+ * names in use, stay in the trash.
+ */
+async function restorePage(fields: Fields, call: DriveCall, deps: Deps): Promise<Response> {
+  const other = OF_IDS.find((name) => fields.has(name));
+  if (other !== undefined) throw errors.unknownField(other, OF_PREFIX);
+  const page = pageIn(fields, prefixIn(fields, "prefix", call));
+  using _memory = await deps.store.memory.json.reserve(call.project, page.limit * ITEM_MEMORY);
+  const { items, last } = await deps.store.trash.list(call, page);
+  const newest = new Map(items.toReversed().map((item) => [item.name, item.id]));
+  const ids = items.filter(({ id, name }) => newest.get(name) === id).map(({ id }) => id);
+  const outcomes = await Promise.all(
+    ids.map((id) =>
+      deps.store.trash.restore(call, id, { overwrite: false }).catch((error: unknown) =>
+        itemFailure(error, call, deps)
+      )
+    ),
+  );
+  return json(200, {
+    restored: ids.filter((_, i) => outcomes[i] === "restored"),
+    failed: ids.flatMap((id, i) => {
+      const outcome = outcomes[i];
+      return typeof outcome === "object" ? [{ id, ...outcome }] : [];
+    }),
+    ...(last === undefined ? {} : { paging: { size: items.length, last } }),
+  });
 }
 
 /** Restores an item. Returns why it stays in the trash. */
