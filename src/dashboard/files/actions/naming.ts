@@ -1,6 +1,5 @@
 import { plural } from "../../core/format.ts";
 import { type Entry, folderOf, labelOf } from "../entry.ts";
-import type { Renaming } from "./drive_files.ts";
 
 /** The longest name of a file, in bytes of UTF-8. */
 const MAX_NAME = 1024;
@@ -15,13 +14,6 @@ export async function labelProblem(
   if (label.includes("\0")) return "A name cannot contain the NUL character";
   if (new TextEncoder().encode(label).length > MAX_NAME) return "The name is too long";
   return await isTaken(label) ? `There is a “${label}” already` : undefined;
-}
-
-/** Returns how the files below an entry are called when it gets another name. @param to Ends with a slash for a folder. */
-export function renamingsOf(entry: Entry, to: string, files: readonly string[]): Renaming[] {
-  if (entry.kind === "file") return [{ from: entry.name, to }];
-  return files.filter((name) => name.startsWith(entry.name))
-    .map((from) => ({ from, to: to + from.slice(entry.name.length) }));
 }
 
 /** Returns the name that an entry gets in another folder. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Entry } from "../entry.ts";
-import { editedLength, labelProblem, mayGoTo, nameIn, numbered, renamingsOf } from "./naming.ts";
+import { editedLength, labelProblem, mayGoTo, nameIn, numbered } from "./naming.ts";
 
 const FILE: Entry = { kind: "file", name: "trip/a.jpg" };
 const FOLDER: Entry = { kind: "folder", name: "trip/2026/" };
@@ -12,15 +12,6 @@ Deno.test("A name that cannot be is refused with the reason", async () => {
   assertEquals(await labelProblem("a/b", isTaken), "A name cannot contain “/”");
   assertEquals(await labelProblem("b.jpg", isTaken), "There is a “b.jpg” already");
   assertEquals(await labelProblem("é".repeat(513), isTaken), "The name is too long");
-});
-
-Deno.test("The files of a folder follow its new name", () => {
-  const files = ["trip/2026/a", "trip/2026/b/c", "trip/2027/d"];
-  assertEquals(renamingsOf(FOLDER, "old/26/", files), [
-    { from: "trip/2026/a", to: "old/26/a" },
-    { from: "trip/2026/b/c", to: "old/26/b/c" },
-  ]);
-  assertEquals(renamingsOf(FILE, "b.jpg", []), [{ from: "trip/a.jpg", to: "b.jpg" }]);
 });
 
 Deno.test("Entries keep their label in another folder, and a folder cannot go into itself", () => {

@@ -1,12 +1,16 @@
+import type { ErrorCode } from "../../core/api_error.ts";
 import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { askAboutConflicts } from "./conflict_dialog.tsx";
-import { DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
+import { type Change, DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
 import type { FolderChange } from "./file_actions.ts";
-import { describe, renamingsOf } from "./naming.ts";
+import { describe } from "./naming.ts";
+
+/** The code of a target that exists. */
+const TAKEN: ErrorCode = "file_exists";
 
 export interface Move {
   entry: Entry;
@@ -19,10 +23,17 @@ interface Transferred {
   replaced: Replaced;
 }
 
+/** What became of files, and of folders that exist by themselves, whose names end with a slash. */
+interface Sent {
+  done: readonly Renaming[];
+  /** Those whose target exists. */
+  refused: readonly Renaming[];
+  failed: Outcome["failed"];
+  since: number;
+}
+
 interface Relocated extends Transferred {
   moves: readonly Move[];
-  /** All folders, with the names that they got. */
-  folders: readonly Renaming[];
   /** Folders that were there before. */
   kept: readonly string[];
   drive: string;
@@ -54,32 +65,24 @@ export class Relocation {
   /** @throws {ApiError} If the server cannot be asked. */
   async run(moves: readonly Move[], drive: string): Promise<void> {
     const { isCopy, onChange } = this.options;
-    const contents = await this.#files.contentsOf(moves.map(({ entry }) => entry));
-    const items = moves.flatMap(({ entry, to }) => renamingsOf(entry, to, contents.files));
     const target = new DriveFiles(this.app.api, { ...this.place, drive });
-    // Folders first, so that none is missing if this is interrupted.
-    const folders = moves.flatMap(({ entry, to }) =>
-      entry.kind === "folder" ? foldersOf(entry, to, contents.folders) : []
-    );
     const kept = isCopy ? [] : await foldersThere(moves, target);
-    for (const { to } of folders) await target.createFolder(to);
-    const transferred = await this.#transfer(items, target);
+    const transferred = await this.#transfer(moves, target);
     const { done, failed } = transferred;
     const isWhole = failed.length === 0;
-    if (!isCopy && isWhole) await this.#files.removeFolders(folders.map(({ from }) => from));
     const gone = isWhole ? moves.map(({ entry }) => entry.name) : done.map(({ from }) => from);
     const renamed = isWhole && !isCopy ? renamingIn(moves) : undefined;
     const removed = isCopy ? [] : gone;
     onChange({ removed, hasNew: true, ...(renamed === undefined ? {} : { renamed }) });
-    this.#report({ ...transferred, moves, folders, kept, drive });
+    this.#report({ ...transferred, moves, kept, drive });
   }
 
   /** Sends what has no conflict, then what the user decided about the rest. */
-  async #transfer(items: readonly Renaming[], target: DriveFiles): Promise<Transferred> {
-    const first = await this.#send(items, target, false);
-    const conflicts = await this.#conflicts(first.refused, target);
+  async #transfer(moves: readonly Move[], target: DriveFiles): Promise<Transferred> {
+    const first = await this.#sendAll(moves, target);
     const { done } = first;
-    const failed = first.failed.filter(({ name }) => !conflicts.some(({ from }) => from === name));
+    const failed = first.failed.filter(({ code }) => code !== TAKEN);
+    const conflicts = first.refused;
     const choice = conflicts.length === 0
       ? "skip"
       : await askAboutConflicts(this.app, conflicts.map(({ to }) => to));
@@ -97,21 +100,35 @@ export class Relocation {
     };
   }
 
-  async #send(items: readonly Renaming[], target: DriveFiles, overwrite: boolean) {
-    const options = { isCopy: this.options.isCopy, to: target.drive, overwrite };
-    const { done, failed, since } = await this.#files.transfer(items, options);
-    const byName = new Map(items.map((item) => [item.from, item]));
-    const itemsOf = (names: readonly string[]) => names.flatMap((name) => byName.get(name) ?? []);
-    return { done: itemsOf(done), refused: itemsOf(failed.map(({ name }) => name)), failed, since };
+  /** Sends files and all that is in folders; what has the name of another file is refused. */
+  async #sendAll(moves: readonly Move[], target: DriveFiles): Promise<Sent> {
+    const renamings = moves.map(({ entry, to }) => ({ from: entry.name, to }));
+    const sent = [await this.#send(renamings.filter(({ from }) => !isFolder(from)), target, false)];
+    const options = { isCopy: this.options.isCopy, to: target.drive };
+    for (const renaming of renamings.filter(({ from }) => isFolder(from))) {
+      const outcome = await this.#files.transferFolder(renaming, options);
+      sent.push(sentOf(outcome, (from) => ({
+        from,
+        to: renaming.to + from.slice(renaming.from.length),
+      })));
+    }
+    return {
+      done: sent.flatMap(({ done }) => done),
+      refused: sent.flatMap(({ refused }) => refused),
+      failed: sent.flatMap(({ failed }) => failed),
+      since: Math.min(...sent.map(({ since }) => since)),
+    };
   }
 
-  /** Of files that were refused, those whose target exists, unless they are gone themselves. */
-  async #conflicts(refused: readonly Renaming[], target: DriveFiles): Promise<Renaming[]> {
-    const exist = await inParallel(
-      refused,
-      async ({ from, to }) => await target.exists(to) && await this.#files.exists(from),
-    );
-    return refused.filter((_, index) => exist[index]);
+  async #send(
+    items: readonly Renaming[],
+    target: DriveFiles,
+    overwrite: boolean,
+  ): Promise<Sent> {
+    const options = { isCopy: this.options.isCopy, to: target.drive, overwrite };
+    const byName = new Map(items.map((item) => [item.from, item]));
+    const outcome = await this.#files.transfer(items, options);
+    return sentOf(outcome, (from) => byName.get(from) ?? { from, to: from });
   }
 
   #report(relocated: Relocated): void {
@@ -140,12 +157,14 @@ export class Relocation {
     );
   }
 
-  async #undo({ moves, folders, kept, done, replaced, drive }: Relocated): Promise<void> {
+  async #undo({ moves, kept, done, replaced, drive }: Relocated): Promise<void> {
     const { toasts } = this.app;
     try {
       const target = new DriveFiles(this.app.api, { ...this.place, drive });
+      const folders = done.filter(({ from }) => isFolder(from));
       for (const { from } of folders) await this.#files.createFolder(from);
-      const back = done.map(({ from, to }) => ({ from: to, to: from }));
+      const back = done.filter(({ from }) => !isFolder(from))
+        .map(({ from, to }) => ({ from: to, to: from }));
       const { failed } = await target.transfer(back, { isCopy: false, to: this.#files.drive });
       const made = folders.map(({ to }) => to).filter((to) => !kept.includes(to));
       if (failed.length === 0) await target.removeFolders(made);
@@ -184,10 +203,21 @@ function renamingIn([move, ...others]: readonly Move[]): Renaming | undefined {
   return folderOf(entry) === folderOf({ name: to }) ? { from: entry.name, to } : undefined;
 }
 
-/** The folder itself and the folders in it, with the names that they get. */
-function foldersOf(entry: Entry, to: string, folders: readonly string[]): Renaming[] {
-  const own = new Set([entry.name, ...folders.filter((name) => name.startsWith(entry.name))]);
-  return [...own].map((from) => ({ from, to: to + from.slice(entry.name.length) }));
+function isFolder(name: string): boolean {
+  return name.endsWith("/");
+}
+
+function sentOf(
+  { done, failed, since }: Change,
+  renamingOf: (from: string) => Renaming,
+): Sent {
+  const refused = failed.filter(({ code }) => code === TAKEN);
+  return {
+    done: done.map(renamingOf),
+    refused: refused.map(({ name }) => renamingOf(name)),
+    failed,
+    since,
+  };
 }
 
 /** The folders that exist by themselves where folders go. */

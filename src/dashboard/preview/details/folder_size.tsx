@@ -6,9 +6,6 @@ import { formatBytes, plural } from "../../core/format.ts";
 import type { Place } from "../../files/entry.ts";
 import { Button } from "../../ui/button.tsx";
 
-/** Files of one page of a listing. */
-const PAGE = 1000;
-
 interface Total {
   files: number;
   bytes: number;
@@ -26,9 +23,9 @@ export function FolderSize({ place, prefixes }: { place: Place; prefixes: readon
     let [files, bytes] = [0, 0];
     setTotal({ files, bytes, state: "counting" });
     try {
-      for await (const sizes of sizesBelow(api, place, prefixes, stop.signal)) {
-        files += sizes.length;
-        bytes += sizes.reduce((sum, size) => sum + size, 0);
+      for await (const part of sizesBelow(api, place, prefixes, stop.signal)) {
+        files += part.files;
+        bytes += part.bytes;
         setTotal({ files, bytes, state: "counting" });
       }
       setTotal({ files, bytes, state: "complete" });
@@ -62,23 +59,20 @@ export function FolderSize({ place, prefixes }: { place: Place; prefixes: readon
   );
 }
 
-/** The sizes of all files below folders, page by page. */
+/** The numbers and sizes of all files below folders, page by page. */
 async function* sizesBelow(
   api: Api,
   { project, drive }: Place,
   prefixes: readonly string[],
   signal: AbortSignal,
-): AsyncGenerator<number[]> {
+): AsyncGenerator<{ files: number; bytes: number }> {
   const path = { project_id: project, drive_name: drive };
   for (const prefix of prefixes) {
-    const pages = pagesOf((from) =>
-      api.GET("/v1/{project_id}/{drive_name}/files", {
-        params: { path, query: { prefix, limit: PAGE, details: true, ...from } },
+    yield* pagesOf((from) =>
+      api.GET("/v1/{project_id}/{drive_name}/files/size", {
+        params: { path, query: { prefix, ...from } },
         signal,
       })
     );
-    for await (const { files = [] } of pages) {
-      yield files.map((file) => "size" in file ? file.size : 0);
-    }
   }
 }
