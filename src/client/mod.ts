@@ -52,6 +52,7 @@ export { type ClientErrorCode, KvdriveError, type KvdriveErrorDetails } from "./
 export type { Conditions } from "./api/headers.ts";
 export { Project } from "./api/project.ts";
 export { Folders, Links, Trash } from "./api/sharing.ts";
+export { Thumbnails } from "./api/thumbnails.ts";
 export type { ConnectOptions } from "./api/transport.ts";
 export type * from "./api/types.ts";
 export type { PutOptions, UploadProgress } from "./api/upload.ts";

@@ -6,6 +6,7 @@ import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { fileNameProblem, folderNameProblem, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
 import type { Store } from "../../store/store.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
+import { ENTRY_MEMORY } from "./list_files.ts";
 
 /** Files that one call measures at most: some tenths of a second. */
 const MAX_MEASURED = 20_000;
@@ -47,6 +48,7 @@ export const measureFiles = driveEndpoint({
   const { last, prefix } = query.page();
   const within = rights.visiblePrefix(prefix);
   if (within === undefined) return json(200, { files: 0, bytes: 0 });
+  using _memory = await store.memory.json.reserve(project, MEASURED_BATCH * ENTRY_MEMORY);
   const found = { files: 0, bytes: 0, last };
   let more = true;
   while (more && found.files < MAX_MEASURED) {

@@ -10,6 +10,7 @@ import type { Content } from "./content.ts";
 import { type DriveFile, type FileHead, get, type GetOptions, headOf } from "./download.ts";
 import { type Conditions, conditionsOf, fieldsOf } from "./headers.ts";
 import { Folders, Links, Trash } from "./sharing.ts";
+import { Thumbnails } from "./thumbnails.ts";
 import { LONG_ANSWER_TIME, type Transport } from "./transport.ts";
 import type {
   CopyResult,
@@ -100,6 +101,7 @@ export class Drive {
   readonly links: Links;
   readonly folders: Folders;
   readonly trash: Trash;
+  readonly thumbnails: Thumbnails;
   readonly uploads: Uploads;
   readonly #transport: Transport;
   readonly #path: readonly string[];
@@ -110,6 +112,7 @@ export class Drive {
     this.links = new Links(transport, name);
     this.folders = new Folders(transport, name);
     this.trash = new Trash(transport, name);
+    this.thumbnails = new Thumbnails(transport, name);
     this.uploads = new Uploads(transport, name);
     this.#transport = transport;
     this.#path = [...transport.files, name];

@@ -55,6 +55,7 @@ export type ErrorCode =
   | "route_not_found"
   | "s3_key_not_found"
   | "session_not_found"
+  | "thumbnail_not_found"
   | "trash_item_not_found"
   | "upload_not_found"
   | "method_not_allowed"
@@ -63,6 +64,7 @@ export type ErrorCode =
   | "app_exists"
   | "app_key_exists"
   | "being_removed"
+  | "drive_exists"
   | "file_exists"
   | "host_exists"
   | "project_exists"
@@ -74,6 +76,7 @@ export type ErrorCode =
   | "body_too_large"
   | "target_too_long"
   | "form_body"
+  | "unsupported_image"
   | "range_not_satisfiable"
   | "expectation_failed"
   | "too_many_wrong_keys"
@@ -140,6 +143,8 @@ export interface FileDetails {
   expires?: string;
   /** When the caller's own copy was last modified. */
   mtime?: string;
+  /** There is a thumbnail: `showThumbnail`. */
+  thumbnail?: true;
 }
 
 /**
@@ -167,6 +172,8 @@ export interface ListedEntry {
   expires?: string;
   /** When the caller's own copy was last modified. */
   mtime?: string;
+  /** There is a thumbnail: `showThumbnail`. */
+  thumbnail?: true;
 }
 
 /**
@@ -199,6 +206,13 @@ export interface DeletedNames {
   deleted: string[];
   /** Existing files that could not be deleted. */
   failed: string[];
+  /** Present if and only if there is a next page. */
+  paging?: {
+    /** The number of names in this response; 0 only in a search. */
+    size: number;
+    /** The last of these names, or the last one that a search looked at: `last` of the next request. */
+    last: string;
+  };
 }
 
 /**
@@ -228,15 +242,22 @@ export interface NamePair {
  * ```
  */
 export interface CopyResult {
-  /** The sources, in the order of the request. */
+  /** The sources, in the order of the request. A folder ends with a slash. */
   done: string[];
   failed: {
-    /** 1 to 1024 bytes of UTF-8, not blank, without NUL and without "/" at the end. Kept byte for byte. */
+    /** The source. */
     name: string;
     error: string;
     /** Why the request, or the item of a list, was refused, for programs. */
     code: ErrorCode;
   }[];
+  /** Present if and only if there is a next page. */
+  paging?: {
+    /** The number of names in this response; 0 only in a search. */
+    size: number;
+    /** The last of these names, or the last one that a search looked at: `last` of the next request. */
+    last: string;
+  };
 }
 
 /**
@@ -454,6 +475,11 @@ export interface RestoreResult {
     /** Why the request, or the item of a list, was refused, for programs. */
     code: ErrorCode;
   }[];
+  /** Present if and only if there may be a next page. */
+  paging?: {
+    size: number;
+    last: string;
+  };
 }
 
 /**

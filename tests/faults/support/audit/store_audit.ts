@@ -229,10 +229,10 @@ function* trashProblems(entries: Entries): Generator<string> {
   }
 }
 
-/** A file counts for its bytes and those of the metadata of S3. */
-function countedBytes({ size, object = {} }: FileValue): number {
+/** A file counts for its bytes, those of its thumbnail and those of the metadata of S3. */
+function countedBytes({ size, thumbnail, object = {} }: FileValue): number {
   const texts = Object.values(object).flatMap((fields) => Object.entries(fields).flat());
-  return size + new TextEncoder().encode(texts.join("")).byteLength;
+  return size + (thumbnail?.size ?? 0) + new TextEncoder().encode(texts.join("")).byteLength;
 }
 
 function* usageProblems(entries: Entries): Generator<string> {
