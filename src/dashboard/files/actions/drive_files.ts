@@ -20,7 +20,7 @@ export interface Outcome {
 }
 
 /** What became of one page of a folder. */
-interface Page extends Outcome {
+interface FolderPage extends Outcome {
   paging?: { last: string };
 }
 
@@ -49,6 +49,20 @@ export class DriveFiles {
     return this.#path.drive_name;
   }
 
+  /** Lists all files below entries, and the folders that exist by themselves with those among them. @throws {ApiError} */
+  async contentsOf(entries: readonly Entry[]): Promise<{ files: string[]; folders: string[] }> {
+    const files: string[] = [];
+    const folders: string[] = [];
+    for (const { kind, name } of entries) {
+      if (kind === "file") files.push(name);
+      else {
+        files.push(...await this.#names({ prefix: name }));
+        folders.push(...await this.foldersBelow(name));
+      }
+    }
+    return { files, folders };
+  }
+
   /** Moves or copies files. A target that exists is a failure, unless `overwrite` is set. @throws {ApiError} */
   async transfer(
     items: readonly Renaming[],
@@ -73,58 +87,17 @@ export class DriveFiles {
     { from, to }: Renaming,
     { isCopy, to: drive }: { isCopy: boolean; to: string },
   ): Promise<Change> {
-    const path = `/v1/{project_id}/{drive_name}/files/${isCopy ? "copy" : "move"}` as const;
-    const body = {
-      from_prefix: from,
-      to_prefix: to,
-      ...(drive === this.drive ? {} : { to_drive: drive }),
-    };
-    return await this.#repeat(async (page) => {
-      const call = this.api.POST(path, {
-        params: { path: this.#path },
-        body: { ...body, ...page },
-      });
-      return { ...await dataOf(call) as Page, response: (await call).response };
-    });
-  }
-
-  /** Deletes files, and folders with all that is in them. @throws {ApiError} */
-  async removeAll(entries: readonly Entry[]): Promise<Change> {
-    const namesOf = (kind: Entry["kind"]) =>
-      entries.filter((entry) => entry.kind === kind).map(({ name }) => name);
-    const changes = [await this.remove(namesOf("file"))];
-    for (const folder of namesOf("folder")) changes.push(await this.#removeFolder(folder));
-    return {
-      done: changes.flatMap(({ done }) => done),
-      failed: changes.flatMap(({ failed }) => failed),
-      since: Math.min(...changes.map(({ since }) => since)),
-    };
-  }
-
-  /** Deletes all that is in a folder, and the folder. @throws {ApiError} */
-  async #removeFolder(prefix: string): Promise<Change> {
-    return await this.#repeat(async (page) => {
-      const call = this.api.DELETE("/v1/{project_id}/{drive_name}/files", {
-        params: { path: this.#path },
-        body: { prefix, ...page },
-      });
-      const { deleted, failed, ...paging } = await dataOf(call);
-      const { response } = await call;
-      return { done: deleted, failed: failuresOf(failed), ...paging, response };
-    });
-  }
-
-  /** Repeats a call until it has handled all pages. @throws {ApiError} */
-  async #repeat(
-    once: (page: { last?: string }) => Promise<Page & { response: Response }>,
-  ): Promise<Change> {
     const outcome: Change = { done: [], failed: [], since: Infinity };
-    for (let page: { last?: string } | undefined = {}; page !== undefined;) {
-      const { done, failed, paging, response }: Page & { response: Response } = await once(page);
+    const path = `/v1/{project_id}/{drive_name}/files/${isCopy ? "copy" : "move"}` as const;
+    const otherDrive = drive === this.drive ? {} : { to_drive: drive };
+    for (let last: string | undefined = ""; last !== undefined;) {
+      const body = { from_prefix: from, to_prefix: to, last, ...otherDrive };
+      const call = this.api.POST(path, { params: { path: this.#path }, body });
+      const { done, failed, paging } = await dataOf(call) as FolderPage;
+      outcome.since = Math.min(outcome.since, startOf((await call).response));
       outcome.done.push(...done);
       outcome.failed.push(...failed);
-      outcome.since = Math.min(outcome.since, startOf(response));
-      page = paging && { last: paging.last };
+      last = paging?.last;
     }
     return outcome;
   }
@@ -169,16 +142,27 @@ export class DriveFiles {
     }
   }
 
+  /** Whether a file has exactly this name. @throws {ApiError} */
+  async exists(name: string): Promise<boolean> {
+    const query = { prefix: name, limit: 1 };
+    const { names } = await dataOf(
+      this.api.GET("/v1/{project_id}/{drive_name}/files", {
+        params: { path: this.#path, query },
+      }),
+    );
+    return names[0] === name;
+  }
+
   /** Whether a file or a folder has a name; that of a folder may be without its slash. @throws {ApiError} */
   async isTaken(name: string): Promise<boolean> {
     const label = name.replace(/\/$/, "");
-    const { names } = await dataOf(
-      this.api.POST("/v1/{project_id}/{drive_name}/files/exist", {
-        params: { path: this.#path },
-        body: { names: [label, `${label}/`] },
-      }),
-    );
-    return names.length > 0;
+    const params = { path: this.#path, query: { prefix: `${label}/`, limit: 1 } };
+    const [isFile, { names }, { folders }] = await Promise.all([
+      this.exists(label),
+      dataOf(this.api.GET("/v1/{project_id}/{drive_name}/files", { params })),
+      dataOf(this.api.GET("/v1/{project_id}/{drive_name}/folders", { params })),
+    ]);
+    return isFile || names.length > 0 || folders.length > 0;
   }
 
   /** Returns a name with a number that is free. @param used Names that are not; gets what was tried. @throws {ApiError} */

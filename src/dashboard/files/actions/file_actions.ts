@@ -138,8 +138,11 @@ export class FileActions {
   async remove(entries: readonly Entry[]): Promise<void> {
     const hasTrash = await this.#mayBeRestored();
     if (hasTrash !== true && !await this.#confirmRemoval(entries, hasTrash)) return;
-    const { done, failed, since } = await this.#files.removeAll(entries);
+    // Only what is there now: a file that others store in a folder meanwhile stays.
+    const { files, folders } = await this.#files.contentsOf(entries);
+    const { done, failed, since } = await this.#files.remove(files);
     const isWhole = failed.length === 0;
+    if (isWhole) await this.#files.removeFolders(folders);
     const gone = isWhole ? entries.map(({ name }) => name) : done;
     // Others may have stored a file in a folder meanwhile.
     this.onChange({ removed: gone, hasNew: entries.some(({ kind }) => kind === "folder") });
@@ -151,7 +154,7 @@ export class FileActions {
     if (hasTrash !== true) return this.app.toasts.success(`Deleted ${describe(entries)}`);
     this.app.toasts.success(`Moved ${describe(entries)} to trash`, {
       label: "Undo",
-      run: () => void this.#undoRemoval(done, since),
+      run: () => void this.#undoRemoval(done, folders, since),
     });
   }
 
@@ -237,10 +240,12 @@ export class FileActions {
     });
   }
 
-  async #undoRemoval(removed: readonly string[], since: number): Promise<void> {
+  async #undoRemoval(
+    names: readonly string[],
+    folders: readonly string[],
+    since: number,
+  ): Promise<void> {
     const { toasts } = this.app;
-    const folders = removed.filter((name) => name.endsWith("/"));
-    const names = removed.filter((name) => !name.endsWith("/"));
     try {
       for (const folder of folders) await this.#files.createFolder(folder);
       const { done, failed } = await this.#files.restore(names, since);
