@@ -8,6 +8,16 @@ const ROOT = new URL("../", import.meta.url).href;
 const MAX_FUNCTION_LINES = 80;
 const MAX_FILE_LINES = 400;
 
+/** The layers of the store from that of the bytes of files down. */
+const BYTES_AND_BELOW = [
+  "store/bytes",
+  "store/quotas",
+  "store/engine",
+  "store/reads",
+  "store/disk",
+  "rules",
+];
+
 /**
  * The folders of `src/`, and what each may import besides itself. A folder without an entry belongs to the
  * entry above it; an allowed folder includes its subfolders. `src` stands for the files directly in `src/`.
@@ -31,12 +41,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "store/quotas": ["store/engine", "store/reads", "store/disk", "rules"],
   "store/bytes": ["store/quotas", "store/engine", "store/reads", "store/disk", "rules"],
   "store/files": [
-    "store/bytes",
-    "store/quotas",
-    "store/engine",
-    "store/reads",
-    "store/disk",
-    "rules",
+    ...BYTES_AND_BELOW,
   ],
   "store/listing": [
     "store/files",
@@ -48,12 +53,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "store/uploads": [
     "store/files",
-    "store/bytes",
-    "store/quotas",
-    "store/engine",
-    "store/reads",
-    "store/disk",
-    "rules",
+    ...BYTES_AND_BELOW,
   ],
   "store/links": [
     "store/accounts",
@@ -75,24 +75,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "store/sessions",
     "store/links",
     "store/files",
-    "store/bytes",
-    "store/quotas",
-    "store/engine",
-    "store/reads",
-    "store/disk",
-    "rules",
+    ...BYTES_AND_BELOW,
   ],
   "store/maintenance": [
     "store/links",
     "store/accounts",
     "store/uploads",
     "store/files",
-    "store/bytes",
-    "store/quotas",
-    "store/engine",
-    "store/reads",
-    "store/disk",
-    "rules",
+    ...BYTES_AND_BELOW,
   ],
   "store/verify": [
     "store/quotas",
@@ -107,8 +97,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "store/backup": ["store/verify", "store/engine", "store/reads", "store/disk", "rules"],
+  // Snapshots of a store in a repository, which knows no store.
+  "store/snapshots": ["repository", "store", "rules"],
+  repository: ["repository", "rules"],
+  "repository/targets": ["repository", "s3/auth", "s3/xml", "store/disk", "rules"],
   "store/remote": ["store/engine", "store/reads", "store/disk", "rules"],
-  store: ["store", "rules"],
+  store: ["repository", "store", "rules"],
   "store/testing": ["store", "rules"],
 
   acme: ["http1", "store/disk", "rules"],
@@ -126,9 +120,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
 
   src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
-  "cli/terminal": ["client", "http", "acme", "store", "rules"],
-  "cli/options": ["cli/terminal", "http", "acme", "store", "rules"],
+  "cli/terminal": ["repository", "client", "http", "acme", "store", "rules"],
+  "cli/options": ["repository", "cli/terminal", "http", "acme", "store", "rules"],
   "cli/serve": [
+    "repository",
     "acme",
     "cli/options",
     "cli/terminal",
@@ -142,6 +137,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "cli/commands": [
+    "repository",
     "cli/profiles",
     "cli/serve",
     "acme",
@@ -157,6 +153,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "cli/profiles": ["cli/options", "cli/terminal", "client", "rules"],
   "cli/completion": ["cli/options", "cli/terminal", "client", "rules"],
   cli: [
+    "repository",
     "cli",
     "acme",
     "src",

@@ -1,4 +1,5 @@
 import { ClientError } from "../client/errors.ts";
+import { RepositoryError } from "../repository/errors.ts";
 import { Refusal } from "../rules/error_codes.ts";
 import { StoreFull } from "../store/disk/disk_space.ts";
 import {
@@ -34,6 +35,7 @@ const FAILURES = [
   CannotOpenStore,
   CannotBackUp,
   CannotRestore,
+  RepositoryError,
   StoreUnavailable,
   StoreFull,
   StoreDamaged,

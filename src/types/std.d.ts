@@ -77,6 +77,7 @@ declare module "@std/encoding/base64" {
 }
 
 declare module "@std/encoding/hex" {
+  export function decodeHex(src: string): Uint8Array;
   export function encodeHex(src: string | Uint8Array | ArrayBuffer): string;
 }
 

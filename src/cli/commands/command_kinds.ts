@@ -91,6 +91,12 @@ export const storeCommand = kindOf(
   async () => (await import("./store_call.ts")).StoreCall,
 );
 
+/** Makes a command that opens neither a server nor a store. */
+export const commandWithoutStore = kindOf(
+  [{ name: "json", help: "print JSON" }],
+  async () => (await import("./command_call.ts")).CommandCall,
+);
+
 /** Makes a command of the administration, which works on a server or on a store. */
 export const adminCommand = kindOf(
   [

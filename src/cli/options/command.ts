@@ -59,7 +59,8 @@ export type Run = (args: Arguments, env: Environment) => Promise<void> | void;
 export class Arguments {
   /** The arguments that are no options, in order. */
   readonly operands: readonly string[];
-  /** The usage line of the command. */
+  /** The name of the command, and its usage line. */
+  readonly name: string;
   readonly usage: string;
   readonly #options: ReadonlyMap<string, readonly string[]>;
   readonly #named: ReadonlyMap<string, string>;
@@ -70,6 +71,7 @@ export class Arguments {
     options: ReadonlyMap<string, readonly string[]>,
     operands: readonly string[],
   ) {
+    this.name = command.name;
     this.usage = usageOf(command);
     this.operands = operands;
     this.#options = options;

@@ -1,6 +1,7 @@
 import { writeAll as writeFully } from "../../client/local_files.ts";
 import { AcmeError } from "../../acme/acme_error.ts";
 import type { LogFormat } from "../../http/request_log.ts";
+import { RepositoryError } from "../../repository/errors.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";
 import { StoreFull } from "../../store/disk/disk_space.ts";
@@ -174,7 +175,8 @@ export function logFailure(error: unknown, requestId?: string): void {
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
     error instanceof StoreDamaged || error instanceof CannotBackUp || error instanceof AcmeError ||
-    error instanceof S3KeysUnavailable || error instanceof UnreadableEntry ||
+    error instanceof RepositoryError || error instanceof S3KeysUnavailable ||
+    error instanceof UnreadableEntry ||
     error instanceof CommandError;
   return expected ? error.message : Deno.inspect(error, { colors: false });
 }

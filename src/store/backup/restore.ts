@@ -100,16 +100,25 @@ async function requireRestorable(
         "make a backup of it with kvdrive backup",
     );
   }
+  await requireReplaceable(path, folder, overwrites);
+  await requireSpace(await fileSize(file) ?? 0, folder, reserve);
+}
+
+/** @throws {CannotRestore} if there is a store in a folder that must stay. */
+export async function requireReplaceable(
+  path: string,
+  folder: string,
+  overwrites: boolean,
+): Promise<void> {
   if (!overwrites && await hasStore(path)) {
     throw new CannotRestore(
       `There is a store in ${folder}: --force restores the backup and keeps that store beside it`,
     );
   }
-  await requireSpace(await fileSize(file) ?? 0, folder, reserve);
 }
 
 /** @throws {CannotRestore} if less than the reserve would stay free. */
-async function requireSpace(size: number, folder: string, reserve: number): Promise<void> {
+export async function requireSpace(size: number, folder: string, reserve: number): Promise<void> {
   const free = await freeBytesOf(folder)();
   if (free === undefined || free - reserve >= size) return;
   throw new CannotRestore(
@@ -156,7 +165,7 @@ async function copyInto(
 }
 
 /** Makes the current store complete and sets it aside, so that another can take its name. */
-async function prepareStore(path: string, folder: string): Promise<void> {
+export async function prepareStore(path: string, folder: string): Promise<void> {
   // What is left of no store.
   if (!await hasStore(path)) return removeDatabase(path);
   // A store that SQLite cannot read is kept with its log.
@@ -188,7 +197,7 @@ function mergeLog(path: string, folder: string): void {
   }
 }
 
-function inUse(folder: string): CannotRestore {
+export function inUse(folder: string): CannotRestore {
   return new CannotRestore(
     `A server or another command works on the store in ${folder}: stop it first`,
   );

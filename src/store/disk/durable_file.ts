@@ -123,6 +123,11 @@ export async function isSameFile(one: string, other: string): Promise<boolean> {
 /** The names of temporary files. They cannot be guessed, so none is a file of another program. */
 const TEMPORARY_NAME = /^\.kvdrive-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
+/** Returns whether a file has the name of a temporary one, or of what SQLite has beside it. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY_NAME.test(name.replace(/-(wal|shm|journal)$/, ""));
+}
+
 /**
  * A new private file beside the one that it becomes. Unless it is renamed, it is removed when it is disposed of. It is
  * locked until then: what a crashed process left is removed when the next file is made in the folder.

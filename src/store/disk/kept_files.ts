@@ -15,15 +15,26 @@ const KEPT = /^(account\.json|[a-z0-9.-]+\.pem)$/;
 
 const TABLE = "kvdrive_kept_file";
 
+/** Returns the files of a data folder that belong to its backups, by their names. */
+export async function keptFiles(data: string): Promise<Map<string, Uint8Array>> {
+  const folder = `${data}/${CERTIFICATE_FOLDER}`;
+  const files = new Map<string, Uint8Array>();
+  if (!await exists(folder)) return files;
+  for await (const { name, isFile } of Deno.readDir(folder)) {
+    if (isFile && isKept(name)) files.set(name, await Deno.readFile(`${folder}/${name}`));
+  }
+  return files;
+}
+
+/** Returns whether a file may be one of a backup. A damaged or forged one must not write elsewhere. */
+export function isKept(name: string): boolean {
+  return KEPT.test(name);
+}
+
 /** Adds the files of a data folder to a backup of its store. */
 export async function packFiles(data: string, backup: string): Promise<void> {
-  const folder = `${data}/${CERTIFICATE_FOLDER}`;
-  if (!await exists(folder)) return;
-  const files: [name: string, content: Uint8Array][] = [];
-  for await (const { name, isFile } of Deno.readDir(folder)) {
-    if (isFile && KEPT.test(name)) files.push([name, await Deno.readFile(`${folder}/${name}`)]);
-  }
-  if (files.length === 0) return;
+  const files = await keptFiles(data);
+  if (files.size === 0) return;
   withSqlite(backup, (sqlite) => {
     sqlite.exec(`BEGIN; DROP TABLE IF EXISTS ${TABLE}`);
     sqlite.exec(`CREATE TABLE ${TABLE} (name TEXT PRIMARY KEY, content BLOB NOT NULL)`);
@@ -40,8 +51,7 @@ export function unpackFiles(backup: string): Map<string, Uint8Array> {
     const find = sqlite.prepare("SELECT count(*) AS n FROM sqlite_master WHERE name = ?");
     if (find.get(TABLE)?.["n"] !== 1) return;
     for (const { name, content } of sqlite.prepare(`SELECT name, content FROM ${TABLE}`).all()) {
-      // A damaged or forged backup must not write elsewhere.
-      if (typeof name === "string" && KEPT.test(name) && content instanceof Uint8Array) {
+      if (typeof name === "string" && isKept(name) && content instanceof Uint8Array) {
         files.set(name, content);
       }
     }

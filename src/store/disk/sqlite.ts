@@ -45,15 +45,26 @@ export function isLocked(error: unknown): boolean {
 /** What a worker sends back. Errors travel as text: structured clones lose their class. */
 type Answer<Result> = { result: Result } | { error: string };
 
+/** What a worker tells while it works, as a sentence. */
+type Notice = { notice: string };
+
 /**
  * Runs a task in a worker thread whose file calls `serveTask`, and ends the thread.
  *
  * @param worker A new worker. Callers create it, because bundlers need its URL as a literal.
+ * @param onNotice Receives what it tells meanwhile.
  * @throws {Error} with the message of what the worker threw.
  */
-export async function runInWorker<Task, Result>(worker: Worker, task: Task): Promise<Result> {
+export async function runInWorker<Task, Result>(
+  worker: Worker,
+  task: Task,
+  onNotice: (text: string) => void = () => {},
+): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer<Result>>();
-  worker.onmessage = ({ data }) => resolve(data);
+  worker.onmessage = ({ data }: MessageEvent<Answer<Result> | Notice>) => {
+    if ("notice" in data) onNotice(data.notice);
+    else resolve(data);
+  };
   worker.onerror = (event) => {
     event.preventDefault();
     reject(new Error(event.message));
@@ -71,18 +82,20 @@ export async function runInWorker<Task, Result>(worker: Worker, task: Task): Pro
 /** The part of a worker's global scope that `serveTask` uses. */
 interface WorkerScope<Task, Result> {
   onmessage: (event: { data: Task }) => void;
-  postMessage(answer: Answer<Result>): void;
+  postMessage(answer: Answer<Result> | Notice): void;
 }
 
 /**
  * Makes this thread the worker of one `runInWorker` call: runs `work` on its task and sends the result or the error
  * back.
  */
-export function serveTask<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
+export function serveTask<Task, Result>(
+  work: (task: Task, onNotice: (text: string) => void) => Result | Promise<Result>,
+): void {
   const scope = globalThis as unknown as WorkerScope<Task, Result>;
   scope.onmessage = async ({ data }) => {
     try {
-      scope.postMessage({ result: await work(data) });
+      scope.postMessage({ result: await work(data, (notice) => scope.postMessage({ notice })) });
     } catch (error) {
       scope.postMessage({ error: error instanceof Error ? error.message : String(error) });
     }

@@ -229,7 +229,7 @@ async function openFile(
 }
 
 /** Makes Deno KV create its tables, which it does with the first statement. */
-async function createTables(path: string): Promise<void> {
+export async function createTables(path: string): Promise<void> {
   using kv = await Deno.openKv(path);
   await kv.get([""]);
 }
@@ -262,7 +262,10 @@ async function byteFileOf(
     // Readers expect the tables of a file that the records name.
     await createTables(created);
     const operation = new Operation().check(key, null).set(key, name);
-    if (isNew) setFormat(operation.check(keys.format(), null), FORMAT);
+    if (isNew) {
+      setFormat(operation.check(keys.format(), null), FORMAT);
+      operation.set(keys.storeId(), crypto.randomUUID());
+    }
     if ((await commits.once(operation)).ok) return created;
     // Another process was faster.
     removeDatabase(created);

@@ -27,6 +27,9 @@ export const keys = {
   /** The number of the store's format. */
   format: (): Deno.KvKey => ["format"],
 
+  /** The id of the store, which backups and restores keep: a repository has the snapshots of one store. */
+  storeId: (): Deno.KvKey => ["store_id"],
+
   /** The name of the file with the chunks, beside that of the records; only in a store in files of this machine. */
   byteFile: (): Deno.KvKey => ["byte_file"],
 

@@ -65,6 +65,7 @@ export const KINDS: ReadonlySet<string> = new Set([
   "server_daily_usage",
   "server_event",
   "session",
+  "store_id",
   "trash",
   "undigested",
   "upload",

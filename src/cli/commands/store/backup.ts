@@ -1,25 +1,25 @@
-import { failureReason } from "../../../rules/system_error.ts";
 import { Backup } from "../../../store/backup/backup.ts";
 import { restore } from "../../../store/backup/restore.ts";
 import { removeDatabase } from "../../../store/disk/durable_file.ts";
 import { databasePath } from "../../../store/disk/store_files.ts";
 import { openDatabase } from "../../../store/engine/database_file.ts";
-import { CannotOpenStore, CannotRestore } from "../../../store/engine/errors.ts";
+import { CannotOpenStore } from "../../../store/engine/errors.ts";
 import { converter } from "../../../store/upgrade/upgrade.ts";
 import { byteFileOf } from "../../../store/backup/join_files.ts";
-import { countS3Keys, type VerifyReport, verifyStore } from "../../../store/verify/verify.ts";
+import { countS3Keys, type VerifyReport } from "../../../store/verify/verify.ts";
 import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
-import { printError } from "../../terminal/output.ts";
-import type { TaskProgress } from "../../terminal/task_progress.ts";
-import { plural, printable } from "../../terminal/text.ts";
+import { UsageError } from "../../terminal/output.ts";
+import { plural } from "../../terminal/text.ts";
 import type { StoreCall } from "../store_call.ts";
+import { checkStore } from "./check_store.ts";
 import { checkS3Keys } from "./s3_keys.ts";
 
 /** Bytes of a database page. */
 const PAGE_SIZE = 4096;
 
 export async function backUp(call: StoreCall): Promise<void> {
-  const target = call.required("FILE");
+  const target = fileOr(call, "to");
+  if (target === undefined) return await (await import("./snapshots.ts")).addSnapshot(call);
   await call.requireStore();
   const source = databasePath(call.data);
   const { name } = call.s3SecretKey;
@@ -48,12 +48,45 @@ export async function backUp(call: StoreCall): Promise<void> {
   ]);
 }
 
-/** Problems of a backup that are listed. */
-const SHOWN = 20;
+/** Returns the operand FILE; `undefined` if an option names a repository in place of it. @throws {UsageError} */
+function fileOr(call: StoreCall, option: "to" | "from"): string | undefined {
+  const file = call.get("FILE");
+  if ((file === undefined) === (call.get(option) !== undefined)) {
+    requireNoStrayOptions(call, file === undefined ? FILE_ONLY[option] : REPOSITORY_ONLY);
+    return file;
+  }
+  throw new UsageError(
+    `Give either FILE, or a repository with --${option}: usage: ${call.args.usage}`,
+  );
+}
+
+/** Options that have no meaning with a repository, or without one. */
+const FILE_ONLY = { to: ["force"], from: [] } as const;
+const REPOSITORY_ONLY = [
+  "s3-endpoint",
+  "passphrase-file",
+  "unencrypted",
+  "bandwidth",
+  "at",
+  "snapshot",
+  "drive",
+  "file",
+  "project",
+  "output",
+] as const;
+
+function requireNoStrayOptions(call: StoreCall, options: readonly string[]): void {
+  const stray = options.find((name) => call.has(name));
+  if (stray === undefined) return;
+  throw new UsageError(
+    `The option --${stray} does not fit here: see kvdrive help ${call.args.name}`,
+  );
+}
 
 export async function replaceStore(call: StoreCall): Promise<void> {
+  const file = fileOr(call, "from");
+  if (file === undefined) return await (await import("./restore.ts")).restoreFrom(call);
   call.requireFolder();
-  const file = call.required("FILE");
   const { s3SecretKey } = call;
   let temporary: string | undefined;
   let report: VerifyReport | undefined;
@@ -68,7 +101,7 @@ export async function replaceStore(call: StoreCall): Promise<void> {
     onCopied: (done, total) => progress.show("Copy", done, total),
     onTemporary: (path) => temporary = path,
     check: async (path) => {
-      report = await check(path, call, progress);
+      report = (await checkStore(path, call, progress, `backup ${file}`)).report;
     },
   });
   // A store of an older format stays as it is: its version may be what it is restored for.
@@ -105,30 +138,4 @@ async function separate(folder: string): Promise<string | undefined> {
     if (!(error instanceof CannotOpenStore)) throw error;
     return error.message;
   }
-}
-
-/** Verifies the copy of a backup. @throws {CannotRestore} if it is no store, or damaged. */
-async function check(
-  path: string,
-  call: StoreCall,
-  progress: TaskProgress,
-): Promise<VerifyReport> {
-  const file = call.required("FILE");
-  const report = await verifyStore(path, {
-    isPrivate: true,
-    onBytes: (done, total) => progress.show("Verify", done, total),
-  }).catch((error: unknown) => {
-    const reason = failureReason(error);
-    throw new CannotRestore(`${file} is not a backup of a store: ${reason}`, { cause: error });
-  });
-  const { problems } = report;
-  if (problems.length === 0) return report;
-  progress.clear();
-  for (const { message } of problems.slice(0, SHOWN)) printError(`${printable(message)}.\n`);
-  const isBroken = problems.some(({ kind }) => kind === "database");
-  if (!isBroken && call.has("damaged")) return report;
-  const advice = isBroken ? "" : ". To restore it without them, add --damaged";
-  throw new CannotRestore(
-    `The backup ${file} is damaged: it has ${plural(problems.length, "problem")}${advice}`,
-  );
 }

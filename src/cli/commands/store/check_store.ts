@@ -1,0 +1,60 @@
+import { failureReason } from "../../../rules/system_error.ts";
+import { CannotRestore } from "../../../store/engine/errors.ts";
+import { type VerifyReport, verifyStore } from "../../../store/verify/verify.ts";
+import { printError } from "../../terminal/output.ts";
+import type { TaskProgress } from "../../terminal/task_progress.ts";
+import { plural, printable } from "../../terminal/text.ts";
+import type { StoreCall } from "../store_call.ts";
+
+/** Problems that are listed. */
+const SHOWN = 20;
+
+/**
+ * Prints what was found on standard error, one sentence a line.
+ *
+ * @param isComplete Whether all are listed, as those who accept the damage have to know it.
+ */
+export function printProblems(messages: readonly string[], isComplete = false): void {
+  const shown = isComplete ? messages : messages.slice(0, SHOWN);
+  for (const message of shown) printError(`${printable(message)}.\n`);
+}
+
+/** The result of a check before a store is replaced. */
+export interface StoreCheck {
+  report: VerifyReport;
+  /** How many problems were found. */
+  problems: number;
+}
+
+/**
+ * Verifies what is to become the store.
+ *
+ * @param place What messages call it.
+ * @throws {CannotRestore} if it is no store, or damaged and the command does not say that this is accepted.
+ */
+export async function checkStore(
+  path: string,
+  call: StoreCall,
+  progress: TaskProgress,
+  place: string,
+): Promise<StoreCheck> {
+  const report = await verifyStore(path, {
+    isPrivate: true,
+    onBytes: (done, total) => progress.show("Verify", done, total),
+  }).catch((error: unknown) => {
+    const reason = failureReason(error);
+    const [, name = place] = /^backup (.*)$/.exec(place) ?? [];
+    throw new CannotRestore(`${name} is not a backup of a store: ${reason}`, { cause: error });
+  });
+  const { problems } = report;
+  if (problems.length === 0) return { report, problems: 0 };
+  progress.clear();
+  const isDamagedAllowed = call.has("damaged");
+  printProblems(problems.map(({ message }) => message), isDamagedAllowed);
+  const isBroken = problems.some(({ kind }) => kind === "database");
+  if (!isBroken && isDamagedAllowed) return { report, problems: problems.length };
+  const advice = isBroken ? "" : ". To restore it without them, add --damaged";
+  throw new CannotRestore(
+    `The ${place} is damaged: it has ${plural(problems.length, "problem")}${advice}`,
+  );
+}

@@ -1,0 +1,58 @@
+import { KEYS, listKeys } from "../../../repository/keys.ts";
+import { Repository } from "../../../repository/repository.ts";
+import { isoSeconds } from "../../../rules/dates.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import type { CommandCall } from "../command_call.ts";
+import { passphraseOf } from "./repository_settings.ts";
+import { settingsOf } from "./snapshots.ts";
+
+/** Opens an encrypted repository. */
+async function openEncrypted(call: CommandCall): Promise<Repository & { key: { id: string } }> {
+  const repository = await Repository.open(await settingsOf(call));
+  const { key } = repository;
+  if (key === undefined) throw repository.notEncrypted();
+  return Object.assign(repository, { key });
+}
+
+export async function showKeys(call: CommandCall): Promise<void> {
+  const { target, key } = await openEncrypted(call);
+  const keys = (await listKeys(target)).map(({ id, created }) => ({
+    id,
+    created: isoSeconds(created),
+    current: id === key.id,
+  }));
+  call.printTable(
+    keys,
+    ["ID", "CREATED", "THIS PASSPHRASE"],
+    keys.map(({ id, created, current }) => [id, created, current ? "yes" : ""]),
+    "There are no keys.",
+  );
+}
+
+export async function addPassphrase(call: CommandCall): Promise<void> {
+  const repository = await openEncrypted(call);
+  const file = call.get("new-passphrase-file");
+  const passphrase = await passphraseOf(file, call.env["KVDRIVE_BACKUP_NEW_PASSPHRASE"]);
+  if (passphrase === undefined) {
+    throw new UsageError(
+      "Give the further passphrase with --new-passphrase-file or KVDRIVE_BACKUP_NEW_PASSPHRASE",
+    );
+  }
+  const id = await repository.addKey(passphrase);
+  call.print({ id }, [`Added the key ${id}: its passphrase opens the repository, too.`]);
+}
+
+export async function removePassphrase(call: CommandCall): Promise<void> {
+  const { target, place, key } = await openEncrypted(call);
+  const id = call.required("ID");
+  if (!(await listKeys(target)).some((one) => one.id === id)) {
+    throw new CommandError(`There is no key ${id} in ${place}: see kvdrive backup key list`);
+  }
+  if (id === key.id) {
+    throw new CommandError(
+      `The key ${id} is that of the passphrase in use: give another passphrase to remove it`,
+    );
+  }
+  await target.remove(`${KEYS}/${id}`);
+  call.print({ removed: id }, [`Removed the key ${id}: its passphrase opens nothing.`]);
+}

@@ -1,0 +1,165 @@
+import { type CheckReport, checkRepository } from "../../../repository/check.ts";
+import { prune } from "../../../repository/prune.ts";
+import { Repository, type RepositorySettings } from "../../../repository/repository.ts";
+import { hasRule } from "../../../repository/retention.ts";
+import { isS3 } from "../../../repository/targets/open_target.ts";
+import { isoSeconds } from "../../../rules/dates.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { RateLimiter } from "../../../rules/transfer/rate_limiter.ts";
+import { dirname } from "@std/path/dirname";
+import { databasePath } from "../../../store/disk/store_files.ts";
+import { filesOfDamage } from "../../../store/snapshots/damaged_files.ts";
+import { storeIdOf } from "../../../store/snapshots/store_id.ts";
+import { type SnapshotSummary, takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
+import { retentionOf } from "../../options/retention_options.ts";
+import { BANDWIDTH, COUNT } from "../../options/value_types.ts";
+import { CommandError, printNotice } from "../../terminal/output.ts";
+import { TaskProgress } from "../../terminal/task_progress.ts";
+import { plural } from "../../terminal/text.ts";
+import { type CommandCall, sizeCell } from "../command_call.ts";
+import type { StoreCall } from "../store_call.ts";
+import { repositorySettings } from "./repository_settings.ts";
+
+/** Files that are listed in one sentence about damage. */
+const SHOWN = 20;
+
+/** Returns what opens the repository that a command names. @param option The option of its target. */
+export async function settingsOf(call: CommandCall, option = "to"): Promise<RepositorySettings> {
+  return await repositorySettings({
+    target: call.required(option),
+    s3Endpoint: call.get("s3-endpoint"),
+    passphraseFile: call.get("passphrase-file"),
+    isUnencryptedAllowed: call.has("unencrypted"),
+  }, call.env);
+}
+
+export const UNENCRYPTED_WARNING = "Warning: the snapshots are not encrypted, so the provider of " +
+  "the target can read all files";
+
+/** Adds a snapshot of the store to a repository. */
+export async function addSnapshot(call: StoreCall): Promise<void> {
+  await call.requireStore();
+  const repository = await settingsOf(call);
+  const { target, passphrase } = repository;
+  if (isS3(target) && passphrase === undefined && call.has("unencrypted")) {
+    printNotice(UNENCRYPTED_WARNING);
+  }
+  using progress = call.taskProgress(() => {});
+  const source = databasePath(call.data);
+  const bandwidth = call.parsed("bandwidth", BANDWIDTH);
+  const store = await storeIdOf(dirname(source));
+  const snapshot = await takeSnapshot({ source, store, repository, bandwidth }, {
+    onProgress: (done, total) => progress.show("Snapshot", done, total),
+    onNotice: printNotice,
+  });
+  progress.clear();
+  const { id, files, bytes, added } = snapshot;
+  call.print({ to: target, ...jsonOf(snapshot) }, [
+    `The snapshot ${id} in ${target} has ${plural(files, "file")} of ${bytes} bytes. ` +
+    `It added ${added} bytes.`,
+  ]);
+}
+
+function jsonOf({ id, time, files, bytes, added }: SnapshotSummary): Record<string, unknown> {
+  return { id, time: isoSeconds(time), files, bytes, added };
+}
+
+export async function listSnapshots(call: CommandCall): Promise<void> {
+  const repository = await Repository.open(await settingsOf(call));
+  const snapshots = await repository.snapshots(({ message }) => printNotice(message));
+  call.printTable(
+    snapshots.map(jsonOf),
+    ["ID", "TIME", "FILES", "BYTES", "ADDED"],
+    snapshots.map(({ id, time, files, bytes, added }) => [
+      id,
+      isoSeconds(time),
+      files,
+      sizeCell(bytes),
+      sizeCell(added),
+    ]),
+    `The repository ${repository.place} has no snapshots.`,
+  );
+}
+
+export async function checkSnapshots(call: CommandCall): Promise<void> {
+  const repository = await Repository.open(await settingsOf(call));
+  const bandwidth = call.parsed("bandwidth", BANDWIDTH);
+  const limiter = bandwidth === undefined ? undefined : new RateLimiter(bandwidth);
+  const readAll = call.has("read-all");
+  using progress = new TaskProgress(call.env, () => {});
+  const report = await checkRepository(repository, {
+    readAll,
+    ...(limiter && { pace: (bytes) => limiter.take(bytes) }),
+    onRead: (done, total) => progress.show("Check", done, total),
+  });
+  const { snapshots, objects, bytes, problems } = report;
+  const damage = problems.size === 0 ? [] : await filesOfDamage(repository, report);
+  progress.clear();
+  const json = {
+    to: repository.place,
+    snapshots: snapshots.length,
+    objects,
+    bytes,
+    read: readAll,
+    problems: [...problems].map(([object, message]) => ({ object, message })),
+    damaged: damage.map(({ snapshot: { id, time }, files, records }) => ({
+      snapshot: id,
+      time: isoSeconds(time),
+      files,
+      records,
+    })),
+  };
+  const what = readAll ? "objects were read" : "objects exist";
+  call.print(json, [
+    ...[...problems.values()].map((message) => `${message}.`),
+    ...damageLines(damage),
+    ...(problems.size > 0 ? [] : [
+      `No problems found: ${plural(snapshots.length, "snapshot")}, ${objects} ${what}, ` +
+      `${bytes} bytes.`,
+    ]),
+  ]);
+  if (problems.size > 0) throw new CommandError(summaryOf(report, repository.place));
+}
+
+function damageLines(damage: Awaited<ReturnType<typeof filesOfDamage>>): string[] {
+  return damage.flatMap(({ snapshot: { id }, files, records }) => {
+    const places = files.slice(0, SHOWN).map((file) => `Damaged in the snapshot ${id}: ${file}.`);
+    const more = files.length - SHOWN;
+    return [
+      ...places,
+      ...(more > 0 ? [`And ${more} more files of this snapshot.`] : []),
+      ...records.slice(0, SHOWN).map((range) => `Lost in the snapshot ${id}: ${range}.`),
+    ];
+  });
+}
+
+function summaryOf({ problems }: CheckReport, place: string): string {
+  const count = problems.size === 1 ? "1 object" : `${problems.size} objects`;
+  return `The repository ${place} is damaged: ${count} missing or wrong. The next snapshot sends ` +
+    "again what the store still has";
+}
+
+export async function pruneSnapshots(call: CommandCall): Promise<void> {
+  const retention = retentionOf((name) => call.parsed(name, COUNT));
+  const isDryRun = call.has("dry-run");
+  const repository = await Repository.open(await settingsOf(call));
+  const report = await prune(repository, { retention, isDryRun, onNotice: printNotice });
+  const { kept, removed, objects, bytes } = report;
+  const json = {
+    to: repository.place,
+    kept: kept.map(({ id }) => id),
+    removed: removed.map(({ id }) => id),
+    objects,
+    bytes,
+    dry_run: isDryRun,
+  };
+  const would = isDryRun ? "Would remove" : "Removed";
+  const lines = hasRule(retention)
+    ? [
+      ...removed.map(({ id, time }) => `${would} the snapshot ${id} of ${isoSeconds(time)}.`),
+      `${would} ${plural(removed.length, "snapshot")} and ${plural(objects, "object")} of ` +
+      `${formatBytes(bytes)}. ${plural(kept.length, "snapshot")} stay.`,
+    ]
+    : [`Nothing was removed: give a rule such as --keep-daily 7.`];
+  call.print(json, lines);
+}

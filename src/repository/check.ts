@@ -1,0 +1,103 @@
+/**
+ * Checks that a repository has every object that its snapshots need, with the right size, or with the right bytes.
+ *
+ * @module
+ */
+import { useGroups } from "./data_object.ts";
+import { BadFormat, DamagedObject } from "./errors.ts";
+import type { Snapshot } from "./manifest.ts";
+import { FOLDERS, PARALLEL, type Repository } from "./repository.ts";
+import type { ObjectRef } from "./tree.ts";
+import { walkTree } from "./tree.ts";
+
+export interface CheckOptions {
+  /** Whether all objects are read. */
+  readAll: boolean;
+  /** Waits until an object may be read. */
+  pace?: (bytes: number) => Promise<void>;
+  /** Receives the bytes that were read, and those of all objects. */
+  onRead?: (done: number, total: number) => void;
+}
+
+export interface CheckReport {
+  /** Those whose manifests can be read. */
+  snapshots: Snapshot[];
+  /** The objects of data that they need, and their bytes. */
+  objects: number;
+  bytes: number;
+  /** What is wrong, as sentences without a period, by the path of the object. */
+  problems: Map<string, string>;
+}
+
+/** Checks all snapshots. @throws {RepositoryError} if the target cannot be read. */
+export async function checkRepository(
+  repository: Repository,
+  { readAll, pace, onRead }: CheckOptions,
+): Promise<CheckReport> {
+  const problems = new Map<string, string>();
+  const note = ({ object, message }: DamagedObject) => problems.set(object, message);
+  const snapshots = await repository.snapshots(note);
+  const needed = new Map<string, number>();
+  const visited = new Set<string>();
+  for (const { root } of snapshots) {
+    const groups = walkTree(root, repository.loadNode, {
+      skips: ({ name }) => visited.has(name),
+      onNode: ({ name }) => visited.add(name),
+      onError(error) {
+        if (!(error instanceof DamagedObject)) throw error;
+        note(error);
+      },
+    });
+    for await (const { object: { name, size } } of groups) needed.set(name, size);
+  }
+  await compareSizes(repository, needed, note);
+  const bytes = needed.values().reduce((sum, size) => sum + size, 0);
+  if (readAll) {
+    const objects = [...needed].map(([name, size]) => ({ name, size }));
+    let done = 0;
+    const work = async () => {
+      for (let object = objects.shift(); object !== undefined; object = objects.shift()) {
+        if (problems.has(`${FOLDERS.data}/${object.name}`)) continue;
+        await pace?.(object.size);
+        await readObject(repository, object, note);
+        onRead?.(done += object.size, bytes);
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, work));
+  }
+  return { snapshots, objects: needed.size, bytes, problems };
+}
+
+async function compareSizes(
+  { target }: Repository,
+  needed: ReadonlyMap<string, number>,
+  note: (error: DamagedObject) => void,
+): Promise<void> {
+  const missing = new Map(needed);
+  for await (const { name: path, size } of target.list(FOLDERS.data)) {
+    const name = path.slice(FOLDERS.data.length + 1);
+    const wanted = missing.get(name);
+    missing.delete(name);
+    if (wanted === undefined || wanted === size) continue;
+    note(new DamagedObject(path, `is damaged: it has ${size} bytes instead of ${wanted}`));
+  }
+  for (const name of missing.keys()) {
+    note(new DamagedObject(`${FOLDERS.data}/${name}`, "is missing"));
+  }
+}
+
+async function readObject(
+  repository: Repository,
+  { name }: ObjectRef,
+  note: (error: DamagedObject) => void,
+): Promise<void> {
+  try {
+    const bytes = await repository.read("data", name);
+    await useGroups(bytes, repository.sealer, () => {});
+  } catch (error) {
+    if (error instanceof BadFormat) {
+      note(new DamagedObject(`${FOLDERS.data}/${name}`, error.message));
+    } else if (error instanceof DamagedObject) note(error);
+    else throw error;
+  }
+}

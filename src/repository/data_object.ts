@@ -1,0 +1,161 @@
+/**
+ * Data objects: many groups in one object, and a footer that tells which.
+ *
+ * An object consists of its body and its footer, each sealed, and the length of the sealed footer in 4 bytes, the highest
+ * first. The body has a byte, 1 if the rest is compressed with deflate, and the groups. The footer has the fingerprint and
+ * the length of each group.
+ *
+ * @module
+ */
+import { concat } from "@std/bytes/concat";
+import { constants, deflateRaw, inflateRaw } from "node:zlib";
+import { promisify } from "node:util";
+import { MIB } from "../rules/units.ts";
+import { ByteReader, ByteWriter, release } from "./bytes.ts";
+import { BadFormat } from "./errors.ts";
+import type { Sealer } from "./seal.ts";
+import type { Bytes } from "./bytes.ts";
+
+/** Bytes of groups from which on an object is stored. A group more may be in it. */
+export const DATA_SIZE = 2 * MIB;
+
+/** Bytes that an object may have when it is unpacked: what is larger is no object of a repository. */
+export const MAX_UNPACKED = 64 * MIB;
+
+/** Bytes at the end of an object that hold the footer of nearly all. */
+export const FOOTER_LIMIT = 64 * 1024;
+
+const LENGTH_BYTES = 4;
+const FINGERPRINT_LENGTH = 16;
+
+const deflate = promisify(deflateRaw) as (bytes: Uint8Array, options: object) => Promise<Bytes>;
+const inflate = promisify(inflateRaw) as (bytes: Uint8Array, options: object) => Promise<Bytes>;
+
+/** The first byte of packed bytes. */
+const PLAIN = 0;
+const DEFLATED = 1;
+
+const COMPRESSED = Uint8Array.of(DEFLATED);
+
+/** A group in the footer of an object. */
+export interface PackedGroup {
+  fingerprint: Bytes;
+  /** Bytes. */
+  length: number;
+}
+
+/** Returns the packed form of bytes that follow a 0: themselves, or a 1 and they in deflate if that is shorter. */
+export async function pack(bytes: Bytes): Promise<Bytes> {
+  const packed = await deflate(bytes.subarray(1), { level: constants.Z_BEST_SPEED });
+  return packed.byteLength < bytes.byteLength - 1 ? concat([COMPRESSED, packed]) : bytes;
+}
+
+/** Returns the bytes that were packed. @throws {BadFormat} */
+export async function unpack(packed: Bytes): Promise<Bytes> {
+  const [kind] = packed;
+  const rest = packed.subarray(1);
+  if (kind === PLAIN) return rest;
+  if (kind !== DEFLATED) throw new BadFormat("is compressed in an unknown way");
+  try {
+    return new Uint8Array(await inflate(rest, { maxOutputLength: MAX_UNPACKED }));
+  } catch (error) {
+    throw new BadFormat("cannot be decompressed", { cause: error });
+  }
+}
+
+/** Groups that are collected for one object, and then for the next: it keeps its memory. */
+export class DataWriter {
+  #groups: PackedGroup[] = [];
+  readonly #bytes = new ByteWriter(DATA_SIZE + MIB + MIB / 8);
+
+  constructor(private readonly sealer: Sealer) {
+    this.clear();
+  }
+
+  clear(): void {
+    this.#groups = [];
+    this.#bytes.truncate(0);
+    this.#bytes.bytes(new Uint8Array(this.sealer.prefix));
+    this.#bytes.byte(PLAIN);
+  }
+
+  /** Adds a group. @returns Its place. */
+  add(fingerprint: Bytes, write: (writer: ByteWriter) => void): number {
+    const before = this.#bytes.length;
+    write(this.#bytes);
+    this.#groups.push({ fingerprint, length: this.#bytes.length - before });
+    return this.#groups.length - 1;
+  }
+
+  get isEmpty(): boolean {
+    return this.#groups.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes.length >= DATA_SIZE;
+  }
+
+  /** Returns the object. It is valid until `clear`. */
+  async seal(isCompressed: boolean): Promise<Bytes> {
+    const { prefix } = this.sealer;
+    if (isCompressed) {
+      const packed = await pack(this.#bytes.written.subarray(prefix));
+      this.#bytes.truncate(prefix);
+      this.#bytes.bytes(packed);
+    }
+    this.sealer.sealInPlace("data", this.#bytes);
+    const footer = new ByteWriter(24 * this.#groups.length);
+    for (const { fingerprint, length } of this.#groups) {
+      footer.bytes(fingerprint);
+      footer.number(length);
+    }
+    const sealed = this.sealer.seal("data", footer.written);
+    const length = new Uint8Array(LENGTH_BYTES);
+    new DataView(length.buffer).setUint32(0, sealed.byteLength);
+    this.#bytes.bytes(sealed);
+    this.#bytes.bytes(length);
+    return this.#bytes.written;
+  }
+}
+
+/** Returns the length of the footer of an object, with its own length. @param end The end of the object. */
+export function footerLength(end: Bytes): number {
+  if (end.byteLength < LENGTH_BYTES) throw new BadFormat("ends too early");
+  const view = new DataView(end.buffer, end.byteOffset + end.byteLength - LENGTH_BYTES);
+  return LENGTH_BYTES + view.getUint32(0);
+}
+
+/** Returns the groups that an object has. @param end The object, or as much of its end as has the footer. */
+export function readFooter(end: Bytes, sealer: Sealer): PackedGroup[] {
+  const start = end.byteLength - footerLength(end);
+  if (start < 0) throw new BadFormat("ends too early");
+  const reader = new ByteReader(sealer.open("data", end.subarray(start, -LENGTH_BYTES)));
+  const groups: PackedGroup[] = [];
+  while (!reader.isAtEnd) {
+    groups.push({ fingerprint: reader.bytes(FINGERPRINT_LENGTH), length: reader.number() });
+  }
+  return groups;
+}
+
+/** Passes the groups of an object on, in their order, and then releases their memory. @throws {BadFormat} */
+export async function useGroups(
+  object: Bytes,
+  sealer: Sealer,
+  use: (groups: readonly Bytes[]) => void,
+): Promise<void> {
+  const groups = await readGroups(object, sealer);
+  use(groups);
+  release(object);
+  const [body] = groups;
+  if (body !== undefined && !body.buffer.detached) body.buffer.transfer(0);
+}
+
+/** Returns the groups of an object in their order. @throws {BadFormat} */
+export async function readGroups(object: Bytes, sealer: Sealer): Promise<Bytes[]> {
+  const groups = readFooter(object, sealer);
+  const sealed = object.subarray(0, object.byteLength - footerLength(object));
+  const body = new ByteReader(await unpack(sealer.open("data", sealed)));
+  const bytes = groups.map(({ length }) => body.bytes(length));
+  if (!body.isAtEnd) throw new BadFormat("has bytes of no group");
+  return bytes;
+}

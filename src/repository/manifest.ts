@@ -1,0 +1,117 @@
+/**
+ * The manifest of a snapshot: the object that is stored last, so that the snapshot exists once it does.
+ *
+ * @module
+ */
+import { decodeHex, encodeHex } from "@std/encoding/hex";
+import { BadFormat } from "./errors.ts";
+import type { Bytes } from "./bytes.ts";
+import { MAX_LEVEL, type ObjectRef, type TreeRoot } from "./tree.ts";
+
+/** What a snapshot says about the store. */
+export interface SnapshotInfo {
+  /** When it was taken, in milliseconds since 1970. */
+  time: number;
+  /** The id of the store. */
+  store: string;
+  /** The files that callers see, and their bytes. */
+  files: number;
+  bytes: number;
+  /** The bytes of the store's files on its disk. */
+  size: number;
+  /** The numbers of the last commits to the store's two files. */
+  commits: { records: number; bytes: number };
+}
+
+export interface Manifest extends SnapshotInfo {
+  /** 16 hexadecimal digits. */
+  id: string;
+  /** The bytes that were sent for it. */
+  added: number;
+  /** Of an empty store, which cannot be, there is none. */
+  root: TreeRoot;
+}
+
+/** A manifest, and the object that it is in. */
+export interface Snapshot extends Manifest {
+  object: string;
+}
+
+const VERSION = 1;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+export function newSnapshotId(): string {
+  return encodeHex(crypto.getRandomValues(new Uint8Array(8)));
+}
+
+export function encodeManifest({ root, ...manifest }: Manifest): Bytes {
+  const { level, object, fingerprint } = root;
+  const json = {
+    version: VERSION,
+    ...manifest,
+    root: { level, fingerprint: encodeHex(fingerprint), ...object },
+  };
+  return encoder.encode(JSON.stringify(json));
+}
+
+/** @throws {BadFormat} */
+export function decodeManifest(bytes: Bytes): Manifest {
+  const json = parseObject(bytes);
+  if (json["version"] !== VERSION) {
+    throw new BadFormat(
+      `has version ${
+        json["version"]
+      }, and this version of kvdrive reads ${VERSION}: use a newer one`,
+    );
+  }
+  const root = objectIn(json["root"]);
+  const commits = objectIn(json["commits"]);
+  const level = countIn(root["level"]);
+  if (level > MAX_LEVEL) throw new BadFormat("has a tree of too many levels");
+  const object: ObjectRef = {
+    name: textIn(root["name"], /^[0-9a-f]{64}$/),
+    size: countIn(root["size"]),
+  };
+  return {
+    id: textIn(json["id"], /^[0-9a-f]{16}$/),
+    time: countIn(json["time"]),
+    store: textIn(json["store"], /^[0-9a-f-]{1,64}$/),
+    files: countIn(json["files"]),
+    bytes: countIn(json["bytes"]),
+    size: countIn(json["size"]),
+    added: countIn(json["added"]),
+    commits: { records: countIn(commits["records"]), bytes: countIn(commits["bytes"]) },
+    root: {
+      level,
+      object,
+      fingerprint: new Uint8Array(decodeHex(textIn(root["fingerprint"], /^[0-9a-f]{32}$/))),
+    },
+  };
+}
+
+/** Returns the fields of a JSON object. @throws {BadFormat} */
+export function parseObject(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    return objectIn(JSON.parse(decoder.decode(bytes)));
+  } catch (error) {
+    if (error instanceof BadFormat) throw error;
+    throw new BadFormat("is no JSON", { cause: error });
+  }
+}
+
+function objectIn(value: unknown): Record<string, unknown> {
+  if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  throw new BadFormat("lacks a field");
+}
+
+export function textIn(value: unknown, form: RegExp): string {
+  if (typeof value === "string" && form.test(value)) return value;
+  throw new BadFormat("lacks a text");
+}
+
+export function countIn(value: unknown): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new BadFormat("lacks a number");
+}

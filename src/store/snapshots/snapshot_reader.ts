@@ -1,0 +1,120 @@
+/**
+ * Single entries of a store as a snapshot has them. Of the repository it reads the nodes and objects that have them.
+ *
+ * @module
+ */
+import { equals } from "@std/bytes/equals";
+import { ByteReader } from "../../repository/bytes.ts";
+import { readGroups } from "../../repository/data_object.ts";
+import { BadFormat, DamagedObject } from "../../repository/errors.ts";
+import type { Snapshot } from "../../repository/manifest.ts";
+import { FOLDERS, type Repository } from "../../repository/repository.ts";
+import type { Bytes } from "../../repository/bytes.ts";
+import { compareBytes, type TreeEntry, type TreeNode, walkFrom } from "../../repository/tree.ts";
+import { BYTE_KINDS } from "../engine/keys.ts";
+import { decodeKey, decodeValue, encodeKey, prefixRange } from "../reads/kv_encoding.ts";
+import { readRows, type Section, SECTIONS, type StoredRow, treeKey } from "./rows.ts";
+
+/** Objects, and nodes, that are kept in memory. */
+const KEPT_OBJECTS = 4;
+const KEPT_NODES = 16;
+
+export class SnapshotReader {
+  readonly #objects = new Map<string, Promise<Bytes[]>>();
+  readonly #nodes = new Map<string, Promise<TreeNode>>();
+
+  constructor(private readonly repository: Repository, readonly snapshot: Snapshot) {}
+
+  /** Returns the value of an entry; `undefined` if there is none. @throws {DamagedObject} */
+  async get<T>(key: Deno.KvKey): Promise<T | undefined> {
+    const bytes = encodeKey(key);
+    for await (const entry of this.#groupsFrom(sectionOf(key), bytes)) {
+      const row = (await this.#rows(entry)).find(({ k }) => equals(k, bytes));
+      return row && decodeValue(key, row) as T;
+    }
+    return undefined;
+  }
+
+  /** Yields the keys and values below a prefix, in their order. @throws {DamagedObject} */
+  async *list<T>(prefix: Deno.KvKey): AsyncGenerator<{ key: (string | number)[]; value: T }> {
+    const [start, end] = prefixRange(prefix);
+    for await (const row of this.rows(sectionOf(prefix), start, end)) {
+      const key = decodeKey(row.k);
+      if (key !== undefined) yield { key, value: decodeValue(key, row) as T };
+    }
+  }
+
+  /**
+   * Yields the rows from one key to another (excluded).
+   *
+   * @param onDamage Receives what cannot be read, which is left out; without it, it is thrown.
+   */
+  async *rows(
+    section: Section,
+    start: Bytes,
+    end: Bytes,
+    onDamage?: (error: DamagedObject) => void,
+  ): AsyncGenerator<StoredRow> {
+    const last = treeKey(section, end);
+    for await (const entry of this.#groupsFrom(section, start)) {
+      if (compareBytes(entry.key, last) >= 0) return;
+      let rows: StoredRow[] = [];
+      try {
+        rows = await this.#rows(entry);
+      } catch (error) {
+        if (onDamage === undefined || !(error instanceof DamagedObject)) throw error;
+        onDamage(error);
+      }
+      for (const row of rows) {
+        if (compareBytes(row.k, start) >= 0 && compareBytes(row.k, end) < 0) yield row;
+      }
+    }
+  }
+
+  #groupsFrom(section: Section, key: Bytes): AsyncGenerator<TreeEntry> {
+    return walkFrom(
+      this.snapshot.root,
+      treeKey(section, key),
+      (object, level) =>
+        kept(this.#nodes, object.name, KEPT_NODES, () => this.repository.loadNode(object, level)),
+    );
+  }
+
+  async #rows({ object: { name }, ordinal }: TreeEntry): Promise<StoredRow[]> {
+    const path = `${FOLDERS.data}/${name}`;
+    const { repository } = this;
+    const groups = await kept(this.#objects, name, KEPT_OBJECTS, async () => {
+      const bytes = await repository.read("data", name);
+      return await readGroups(bytes, repository.sealer);
+    }).catch((error: unknown) => {
+      if (error instanceof BadFormat) throw new DamagedObject(path, error.message);
+      throw error;
+    });
+    const group = groups[ordinal];
+    if (group === undefined) throw new DamagedObject(path, "lacks a group");
+    return [...readRows(new ByteReader(group))];
+  }
+}
+
+function sectionOf([kind]: Deno.KvKey): Section {
+  if (!BYTE_KINDS.includes(String(kind))) return SECTIONS.records;
+  return kind === "chunk" ? SECTIONS.chunks : SECTIONS.checksums;
+}
+
+/** Returns what was kept under a name, or makes it. What was made first is dropped first. */
+function kept<T>(
+  cache: Map<string, Promise<T>>,
+  name: string,
+  limit: number,
+  make: () => Promise<T>,
+): Promise<T> {
+  const found = cache.get(name);
+  if (found !== undefined) return found;
+  const made = make();
+  cache.set(name, made);
+  for (const oldest of cache.keys()) {
+    if (cache.size <= limit) break;
+    cache.delete(oldest);
+  }
+  return made;
+}

@@ -1,0 +1,194 @@
+/**
+ * Takes a snapshot of a store into a repository, while others read and write both.
+ *
+ * A transaction fixes the moment in both files of the store. All groups of that moment are compared with those of the
+ * newest snapshot, in the order of their keys, so memory does not grow with the store. New groups are sent; then the nodes
+ * of the tree that changed; the manifest last.
+ *
+ * @module
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { dirname } from "@std/path/dirname";
+import { pack } from "../../repository/data_object.ts";
+import { RepositoryError } from "../../repository/errors.ts";
+import {
+  encodeManifest,
+  type Manifest,
+  newSnapshotId,
+  type SnapshotInfo,
+} from "../../repository/manifest.ts";
+import { Presence } from "../../repository/presence.ts";
+import { Repository, type RepositorySettings } from "../../repository/repository.ts";
+import { fingerprintOf, TreeBuilder } from "../../repository/tree.ts";
+import { ByteWriter } from "../../repository/bytes.ts";
+import { keptFiles } from "../disk/kept_files.ts";
+import { prefixes } from "../engine/keys.ts";
+import type { FileRecord } from "../engine/records.ts";
+import { isPresent } from "../files/file_record.ts";
+import { decodeValue, encodeKey } from "../reads/kv_encoding.ts";
+import { Snapshot } from "../verify/snapshot.ts";
+import { GroupSender } from "./group_sender.ts";
+import { type Group, groupsOf } from "./groups.ts";
+import { KnownGroups } from "./known_groups.ts";
+import { SECTIONS, type StoredRow, treeKey } from "./rows.ts";
+
+export interface SnapshotOptions {
+  /** The file of the records. */
+  source: string;
+  /** The id of the store. */
+  store: string;
+  repository: RepositorySettings;
+  /** Bytes a second; `undefined` for no limit. */
+  bandwidth?: number | undefined;
+}
+
+/** Receives the bytes of the store that were compared, the bytes in all, and the bytes that were sent. */
+export type OnProgress = (done: number, total: number, sent: number) => void;
+
+/** What a snapshot tells while it works. */
+export interface SnapshotEvents {
+  onProgress?: OnProgress;
+  /** Receives sentences for the operator. */
+  onNotice?: (text: string) => void;
+}
+
+/** A snapshot as lists show it. */
+export type SnapshotSummary = Pick<Manifest, "id" | "time" | "files" | "bytes" | "added">;
+
+/**
+ * Takes a snapshot.
+ *
+ * @throws {RepositoryError} if the repository cannot be used.
+ */
+export async function takeSnapshot(
+  { source, store, repository: settings, bandwidth }: SnapshotOptions,
+  events: SnapshotEvents = {},
+): Promise<SnapshotSummary> {
+  const repository = await Repository.openFor(store, settings);
+  await using presence = await Presence.begin(repository.target, "write", events.onNotice);
+  const earlier = await presence.earlierRuns();
+  const all = await repository.snapshots(({ message }) => events.onNotice?.(message));
+  const hasUnfinished = earlier.unfinished.size > 0;
+  const known = await KnownGroups.open(repository, all.at(-1), hasUnfinished);
+  const sender = new GroupSender(repository, bandwidth);
+  const { info, root } = await sendStore({ source, store, known, sender, repository, events });
+  await presence.requireAlive();
+  const manifest = { id: newSnapshotId(), ...info, root };
+  const added = await storeManifest(manifest, repository, sender);
+  await presence.forgetDead(earlier);
+  await presence.end(true);
+  const { id, time, files, bytes } = manifest;
+  return { id, time, files, bytes, added };
+}
+
+interface Sending {
+  source: string;
+  store: string;
+  known: KnownGroups;
+  sender: GroupSender;
+  repository: Repository;
+  events: SnapshotEvents;
+}
+
+async function sendStore(
+  { source, store, known, sender, repository, events }: Sending,
+): Promise<{ info: SnapshotInfo; root: Manifest["root"] }> {
+  using snapshot = await Snapshot.take(source);
+  const time = Date.now();
+  const files = new FileCounter(time);
+  const tree = new TreeBuilder(async (_, fingerprint, bytes) => {
+    const found = known.node(fingerprint);
+    if (found !== undefined) return found;
+    return await sender.send(
+      "index",
+      repository.sealer.seal("index", await pack(bytes)),
+    );
+  });
+  const { records, bytes } = snapshot;
+  const size = snapshot.files.reduce((sum, { sqlite }) => sum + sizeOf(sqlite), 0);
+  let done = 0;
+  const add = async (group: Group) => {
+    const { key, fingerprint } = group;
+    const found = await known.find(key, fingerprint);
+    tree.add(key, found ?? (await sender.add(group)).entry);
+    done += group.size;
+    events.onProgress?.(Math.min(done, size), size, sender.sent);
+  };
+  for (const group of groupsOf(snapshot, (row) => files.add(row))) await add(group);
+  for (const group of await keptGroups(dirname(source))) await add(group);
+  await sender.finish();
+  const root = await tree.finish();
+  if (root === undefined) throw new RepositoryError("The store is empty: start the server once");
+  const commits = { records: lastCommit(records.sqlite), bytes: lastCommit(bytes.sqlite) };
+  const { count, total } = files;
+  return { info: { time, store, files: count, bytes: total, size, commits }, root };
+}
+
+/** Returns the groups of the files beside the store that belong to its backups. */
+async function keptGroups(folder: string): Promise<Group[]> {
+  const files = [...await keptFiles(folder)].sort(([a], [b]) => a < b ? -1 : 1);
+  return files.map(([name, content]) => {
+    const rows = new ByteWriter();
+    rows.sized(new TextEncoder().encode(name));
+    rows.sized(content);
+    const bytes = rows.written;
+    return {
+      key: treeKey(SECTIONS.keptFiles, new TextEncoder().encode(name)),
+      fingerprint: fingerprintOf(bytes),
+      size: bytes.byteLength,
+      isCompressed: true,
+      write: (to) => to.bytes(bytes),
+    };
+  });
+}
+
+/** Stores the manifest, which counts its own bytes. Returns the bytes that the snapshot sent. */
+async function storeManifest(
+  manifest: Omit<Manifest, "added">,
+  { sealer }: Repository,
+  sender: GroupSender,
+): Promise<number> {
+  let added = sender.sent;
+  let bytes = encodeManifest({ ...manifest, added });
+  // The number may need another digit.
+  for (let round = 0; round < 3; round++) {
+    added = sender.sent + bytes.byteLength + sealer.overhead;
+    bytes = encodeManifest({ ...manifest, added });
+  }
+  await sender.send("snapshot", sealer.seal("snapshot", bytes));
+  return added;
+}
+
+/** Counts the files that callers see, and their bytes. */
+class FileCounter {
+  count = 0;
+  total = 0;
+  readonly #prefix = encodeKey(prefixes.all("file"));
+
+  /** @param now Milliseconds since 1970. */
+  constructor(private readonly now: number) {}
+
+  add({ k, v, v_encoding }: StoredRow): void {
+    if (!this.#prefix.every((byte, i) => k[i] === byte)) return;
+    try {
+      const record = decodeValue(["file"], { v, v_encoding }) as FileRecord;
+      if (!isPresent(record, this.now)) return;
+      this.count++;
+      this.total += record.size;
+    } catch {
+      // Callers do not see a record that cannot be read.
+    }
+  }
+}
+
+function sizeOf(sqlite: DatabaseSync): number {
+  const { bytes } = sqlite
+    .prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size")
+    .get() ?? {};
+  return Number(bytes);
+}
+
+/** Returns the number of the last commit. */
+function lastCommit(sqlite: DatabaseSync): number {
+  return Number(sqlite.prepare("SELECT max(version) AS n FROM data_version").get()?.["n"] ?? 0);
+}
