@@ -18,7 +18,6 @@ export const LONG: ReadonlySet<string> = new Set([
   "scripts/cold_start_slow_test.ts",
   "tests/faults/certificates_test.ts",
   "tests/faults/clock_test.ts",
-  "tests/faults/connections_test.ts",
   "tests/faults/expiry_test.ts",
   "tests/faults/reclaim_test.ts",
   "tests/faults/slow_senders_test.ts",
@@ -31,8 +30,9 @@ export const LONG: ReadonlySet<string> = new Set([
 /** How many of them run at the same time. */
 export const LONG_JOBS = 2;
 
-/** Files that measure memory, or how fast the whole machine is. They run last, one after the other. */
+/** Files that measure memory or how fast the whole machine is, or use up what it has. They run last, one after the other. */
 export const ALONE: ReadonlySet<string> = new Set([
+  "tests/faults/connections_test.ts",
   "tests/faults/locked_store_test.ts",
   "tests/faults/memory_test.ts",
 ]);

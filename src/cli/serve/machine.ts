@@ -104,20 +104,6 @@ export function outOfDescriptorsText(): string {
     "raise the limit (ulimit -n, LimitNOFILE of systemd, --ulimit of Docker).";
 }
 
-/** Sets up what the runtime would do too late by itself. */
-export function prepareRuntime(): void {
-  keepFreedMemory();
-  prepareStackTraces();
-}
-
-/**
- * Formats a stack trace. For the first one of a thread Deno 2.9 opens /proc/self/maps, and panics if no file descriptors are
- * left: the error that says so would end the server.
- */
-function prepareStackTraces(): void {
-  void new Error().stack;
-}
-
 /** Size of the buffer that is released at the start, in bytes. glibc then keeps twice as many free bytes. */
 const RELEASED_BUFFER = 8 * MIB;
 
@@ -126,6 +112,6 @@ const RELEASED_BUFFER = 8 * MIB;
  * again: that takes longer than reading a chunk of a file. glibc keeps twice the size of the largest buffer that was
  * released so far (mallopt(3), M_TRIM_THRESHOLD). Without glibc this does nothing.
  */
-function keepFreedMemory(): void {
+export function keepFreedMemory(): void {
   new ArrayBuffer(RELEASED_BUFFER).transfer(0);
 }

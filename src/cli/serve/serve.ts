@@ -51,8 +51,8 @@ import {
 import {
   countDescriptors,
   createMemoryBudget,
+  keepFreedMemory,
   lowDescriptorsText,
-  prepareRuntime,
   WANTED_DESCRIPTORS,
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
@@ -94,7 +94,7 @@ export async function serve(
   env: Environment,
   peers: Peers = NO_PEERS,
 ): Promise<void> {
-  prepareRuntime();
+  keepFreedMemory();
   const tls = await readTls(options);
   if (peers.isLeader) warnOfCertificate(tls);
   const acme = await prepareHttps(options);
