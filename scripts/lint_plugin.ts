@@ -18,6 +18,9 @@ const BYTES_AND_BELOW = [
   "rules",
 ];
 
+/** What the rooms that assemble a server connect. */
+const SERVER_PARTS = ["src", "api", "gate", "http", "http1", "acme", "store", "rules"];
+
 /**
  * The folders of `src/`, and what each may import besides itself. A folder without an entry belongs to the
  * entry above it; an allowed folder includes its subfolders. `src` stands for the files directly in `src/`.
@@ -122,24 +125,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
   "cli/terminal": ["repository", "client", "http", "acme", "store", "rules"],
   "cli/options": ["repository", "cli/terminal", "http", "acme", "store", "rules"],
-  "cli/serve": [
-    "repository",
-    "acme",
-    "cli/options",
-    "cli/terminal",
-    "src",
-    "api",
-    "gate",
-    "s3",
-    "http",
-    "http1",
-    "store",
-    "rules",
-  ],
+  // The server without its sockets: what `cli/serve` starts, and what other programs open as a library.
+  server: [...SERVER_PARTS, "s3", "client", "cli/options", "cli/terminal"],
+  "cli/serve": [...SERVER_PARTS, "server", "repository", "cli/options", "cli/terminal"],
   "cli/commands": [
     "repository",
     "cli/profiles",
     "cli/serve",
+    "server",
     "acme",
     "cli/options",
     "cli/terminal",
@@ -258,7 +251,7 @@ const platformAccess: Deno.lint.Rule = {
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
         const message =
-          `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/s3/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
+          `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/s3/, src/server/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -358,7 +351,7 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  return /^src\/(http1?|acme|gate|api|openapi|s3|cli|client|dashboard)\//.test(file);
+  return /^src\/(http1?|acme|gate|api|openapi|s3|server|cli|client|dashboard)\//.test(file);
 }
 
 /** Reports whether an identifier only names a member or a key, not the global of that name. */

@@ -136,7 +136,7 @@ export function createApp(
   return async (request, info) => {
     const requestId = requestIdOf(request.headers);
     const context = deps.observer.begin(requestId, request.method);
-    const target = parseTarget(request);
+    const target = parseTarget(request, deps.basePath);
     const incoming: Incoming = { request, requestId, target, info, context };
     const answer = await deps.running.track(request, () => dispatch(incoming, deps))
       .catch((error: unknown) => failureOf(error, requestId, deps));
@@ -166,7 +166,7 @@ async function dispatch(incoming: Incoming, deps: Deps): Promise<Response> {
   const { headers, method } = request;
   assertHost(headers);
   assertServedHere(target, headers, deps);
-  const { route, params } = findRoute(routes, target.segments);
+  const { route, params } = findRoute(routes, target.segments, deps.basePath);
   const endpoint = findEndpoint(route, method);
   deps.observer.route(context, route.name, endpoint?.kind ?? "other");
   if (method === "OPTIONS") {
@@ -209,9 +209,13 @@ function isDownload({ segments: [first, second] }: RequestTarget): boolean {
 }
 
 /** @throws {HttpError} 404 if links have a host name of their own, and this request mixes the two. */
-function assertServedHere(target: RequestTarget, headers: Headers, { share }: Deps): void {
+function assertServedHere(
+  target: RequestTarget,
+  headers: Headers,
+  { share, basePath }: Deps,
+): void {
   if (share.host === undefined) return;
   const isShareHost = requestedHost(headers) === share.host;
   if (isShareHost && !isShared(target)) throw errors.linkNotFound();
-  if (!isShareHost && isShared(target)) throw errors.routeNotFound();
+  if (!isShareHost && isShared(target)) throw errors.routeNotFound(basePath);
 }

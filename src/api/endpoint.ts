@@ -68,6 +68,8 @@ export interface Deps extends ServerParts {
   gate: GateAddress | undefined;
   /** Where links are served. */
   share: ShareAddress;
+  /** The path that all routes are below, such as `/files`; empty for none. */
+  basePath: string;
   /** Wrong passwords, by link. They count as wrong keys, too, but wrong keys delay no password. */
   wrongPasswords: WrongKeyLimiter;
   /** Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off. */

@@ -31,8 +31,17 @@ export function route(path: string, endpoints: Endpoints): Route {
   };
 }
 
-/** @throws {HttpError} 404 if no route has this path. */
-export function findRoute(routes: readonly Route[], segments: readonly string[]): Match {
+/**
+ * Finds the route of a path.
+ *
+ * @param basePath The path that the routes are below, for the message.
+ * @throws {HttpError} 404 if no route has this path.
+ */
+export function findRoute(
+  routes: readonly Route[],
+  segments: readonly string[],
+  basePath = "",
+): Match {
   for (const route of routes) {
     if (route.segments.length !== segments.length) continue;
     const params: Record<string, string> = {};
@@ -45,7 +54,7 @@ export function findRoute(routes: readonly Route[], segments: readonly string[])
     });
     if (fits) return { route, params };
   }
-  throw errors.routeNotFound();
+  throw errors.routeNotFound(basePath);
 }
 
 /** The endpoint for a method; `undefined` if the route does not support it. */

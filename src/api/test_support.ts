@@ -35,6 +35,7 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
     },
     gate: undefined,
     share: { publicUrl: undefined, host: undefined },
+    basePath: "",
     wrongPasswords: new WrongKeyLimiter(),
     s3: () => undefined,
     hosts: await HostRules.load({ own: [], gate: [] }),

@@ -1,4 +1,4 @@
-import { errors, type HttpError } from "./http_error.ts";
+import { errors, HttpError } from "./http_error.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** Reads a body without a stream of the runtime, which takes longer than the rest of a small upload. */
@@ -118,6 +118,8 @@ async function nextWithin(
   { error, context }: { error: () => HttpError; context: RequestContext | undefined },
 ): Promise<Uint8Array | undefined> {
   const incomplete = (cause: unknown): never => {
+    // The server itself has ended the body.
+    if (cause instanceof HttpError) throw cause;
     // The runtime reports a disconnected sender this way.
     if (context !== undefined) context.isAborted = true;
     throw errors.incompleteBody(cause);

@@ -245,10 +245,11 @@ export const errors = {
     refuse("session_not_found", `There is no session ${quote(id)} of this key`),
   linkIdNotFound: (id: string) =>
     refuse("link_not_found", `There is no link ${quote(id)} in this drive`),
-  routeNotFound: () =>
+  /** @param basePath The path that all routes are below; empty for none. */
+  routeNotFound: (basePath = "") =>
     refuse(
       "route_not_found",
-      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects, and the dashboard at /",
+      `There is nothing at this path: the API is at ${basePath}/v1/{project_id}/{drive_name}/files and …/uploads, its administration at ${basePath}/admin/v1/projects, and the dashboard at ${basePath}/`,
     ),
   fileNotFound: (name: string) =>
     refuse("file_not_found", `There is no file ${quote(name)} in this drive`),

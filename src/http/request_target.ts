@@ -5,7 +5,7 @@ import { errors } from "./http_error.ts";
 
 /** The path and the query of a request, unchanged: `URL` would resolve `..` and `%2e%2e`, which are ordinary names here. */
 export interface RequestTarget {
-  /** The segments of the path after the first slash, percent-encoded. */
+  /** The segments of the path after the first slash below the base path, percent-encoded; none outside of it. */
   segments: string[];
   /** The query without `?`, percent-encoded. */
   query: string;
@@ -17,14 +17,23 @@ export function assertHost(headers: Headers): void {
   if (host !== null && !isHost(host)) throw errors.badHost(host);
 }
 
-/** The target of a request. Valid only if the Host header is: see `assertHost`. */
-export function parseTarget({ url }: Request): RequestTarget {
+/**
+ * The target of a request. Valid only if the Host header is: see `assertHost`.
+ *
+ * @param basePath The path that all routes are below, such as `/files`.
+ */
+export function parseTarget({ url }: Request, basePath = ""): RequestTarget {
   const authority = url.indexOf("://") + 3;
   const question = url.indexOf("?", authority);
   const end = question === -1 ? url.length : question;
   const slash = url.indexOf("/", authority);
-  const path = slash === -1 || slash > end ? "" : url.slice(slash + 1, end);
-  return { segments: path.split("/"), query: url.slice(end + 1) };
+  const path = slash === -1 || slash > end ? "/" : url.slice(slash, end);
+  return { segments: segmentsBelow(basePath, path), query: url.slice(end + 1) };
+}
+
+function segmentsBelow(basePath: string, path: string): string[] {
+  if (path === basePath) return [""];
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length + 1).split("/") : [];
 }
 
 /** Decodes a segment of the path. @throws {HttpError} 400 if it is not percent-encoded UTF-8. */

@@ -1,4 +1,4 @@
-import { info, securitySchemes, servers, tags } from "./info.ts";
+import { info, securitySchemes, serversAt, tags } from "./info.ts";
 import { type DescribedEndpoint, pathItem } from "./operation.ts";
 import { type ParameterName, parameters, PATH_PARAMETERS } from "./parameters.ts";
 import { errors, headers } from "./messages.ts";
@@ -13,8 +13,8 @@ export interface DescribedRoute {
   endpoints: Readonly<Record<string, DescribedEndpoint>>;
 }
 
-/** The OpenAPI 3.1 description of these routes. */
-export function describeRoutes(routes: readonly DescribedRoute[]): Document {
+/** The OpenAPI 3.1 description of these routes. @param basePath The path that they are below; empty for none. */
+export function describeRoutes(routes: readonly DescribedRoute[], basePath = ""): Document {
   const schemas: Record<string, Schema> = { ...sharedSchemas };
   const paths: Record<string, PathItem> = {};
   for (const { path, endpoints } of routes) {
@@ -29,6 +29,7 @@ export function describeRoutes(routes: readonly DescribedRoute[]): Document {
     Object.entries(errors).map(([name, { response }]) => [name, response]),
   );
   const components = { schemas, parameters, headers, responses, securitySchemes };
+  const servers = serversAt(basePath);
   return { openapi: "3.1.1", info, servers, tags, paths, components };
 }
 

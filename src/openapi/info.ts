@@ -29,8 +29,14 @@ export const info: Readonly<Record<string, Json>> = {
   license: { name: "MIT", identifier: "MIT" },
 };
 
-/** A relative address: tools resolve it against the address they fetched the document from. */
-export const servers = [{ url: "/", description: "This server" }];
+/**
+ * Returns a relative address: tools resolve it against the address they fetched the document from.
+ *
+ * @param basePath The path that all routes are below; empty for none.
+ */
+export function serversAt(basePath: string): { url: string; description: string }[] {
+  return [{ url: basePath || "/", description: "This server" }];
+}
 
 /** The groups of operations, in their order. */
 export const tags = [

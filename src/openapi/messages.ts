@@ -178,12 +178,12 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
   SharedModified: sometimes("When this version of the file was written.", { pattern: HTTP_DATE }),
   SessionCookie: always("Stores the session in the browser, or removes it.", {
     pattern:
-      "^(__Host-)?kvdrive_dashboard=[A-Za-z0-9]*; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict(; Secure)?$",
+      "^(__Host-|__Secure-)?kvdrive_dashboard=[A-Za-z0-9]*; Path=/[^;]*; Max-Age=\\d+; HttpOnly; SameSite=Strict(; Secure)?$",
   }),
   UnlockCookie: sometimes("Opens the link in this browser for 12 hours.", {
-    pattern: "^kvdrive_link=[^;]+; Path=/s/",
+    pattern: "^kvdrive_link=[^;]+; Path=(/[^;]+)?/s/",
   }),
-  Location: sometimes("The address of the page to open.", { pattern: "^/s/" }),
+  Location: sometimes("The address of the page to open.", { pattern: "^(/.+)?/s/" }),
   ContentEncoding: sometimes("The compression of the body.", { const: "gzip" }),
   UnsatisfiedRange: always("The size of the file.", { pattern: "^bytes \\*/\\d+$" }),
 };

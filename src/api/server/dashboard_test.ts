@@ -27,7 +27,7 @@ function get(path: string, headers: HeadersInit = {}): Promise<Response> {
   const [, , , file = ""] = path.split("/");
   const origin = () => "http://kv.example";
   const incoming = { request, params: { file }, origin } as unknown as RoutedRequest;
-  const deps = { dashboard, share: {} } as unknown as Deps;
+  const deps = { dashboard, share: {}, basePath: "" } as unknown as Deps;
   return (path === "/" ? showDashboard : showDashboardFile).handle(incoming, deps);
 }
 

@@ -2,8 +2,8 @@ import { encodeJson } from "../../http/responses/json_response.ts";
 import { sendStatic, type StaticFile, staticFile } from "../../http/responses/static_files.ts";
 import { describeRoutes } from "../../openapi/document.ts";
 import { header, plainResponse } from "../../openapi/messages.ts";
-import type { HeaderObjects } from "../../openapi/types.ts";
-import { type Endpoint, publicEndpoint } from "../endpoint.ts";
+import type { Document, HeaderObjects } from "../../openapi/types.ts";
+import { type Deps, type Endpoint, publicEndpoint } from "../endpoint.ts";
 import type { Route } from "../router.ts";
 
 const HEADERS = {
@@ -20,13 +20,17 @@ const headers: HeaderObjects = {
   "X-Content-Type-Options": header("NoSniff"),
 };
 
+function fileOf(document: Document): StaticFile {
+  return staticFile("application/json", encodeJson(document));
+}
+
 /**
  * `GET /openapi.json`: "the OpenAPI 3.1 description of all of this".
  *
  * @param routes Returns the routes to describe, this one included. Called at the first request.
  */
 export function showDescription(routes: () => readonly Route[]): Endpoint {
-  let file: StaticFile | undefined;
+  const files = new WeakMap<Deps, StaticFile>();
   return publicEndpoint({
     id: "showDescription",
     tag: "The server",
@@ -45,8 +49,9 @@ export function showDescription(routes: () => readonly Route[]): Endpoint {
       }),
       304: plainResponse("The caller's version is current.", headers),
     },
-  }, async ({ request }) => {
-    file ??= staticFile("application/json", encodeJson(describeRoutes(routes())));
+  }, async ({ request }, deps) => {
+    const file = files.get(deps) ?? fileOf(describeRoutes(routes(), deps.basePath));
+    files.set(deps, file);
     return await sendStatic(request, file, HEADERS);
   });
 }

@@ -68,7 +68,7 @@ export const createDownload = keyEndpoint({
     DownloadTicket: closed({
       url: {
         type: "string",
-        pattern: "^/dashboard/download/[A-Za-z0-9]{32}$",
+        pattern: "^(/.+)?/dashboard/download/[A-Za-z0-9]{32}$",
         description: "The path, to which `?name=` or `?zip=` is added.",
       },
       expires: schema("Second"),
@@ -103,7 +103,7 @@ export const openDownload: Endpoint = {
 
 async function create(
   routed: RoutedRequest,
-  { store, idleTimeout }: Deps,
+  { store, idleTimeout, basePath }: Deps,
   caller: Caller,
 ): Promise<Response> {
   const { rights, hash, session } = caller;
@@ -126,7 +126,7 @@ async function create(
   const wanted = { owner, project, drive, names, prefixes, session: session?.hash };
   const made = await store.tickets.create(wanted);
   if (made === undefined) throw errors.badField("names", "is too long in all: send fewer names");
-  const url = `/dashboard/download/${made.token}`;
+  const url = `${basePath}/dashboard/download/${made.token}`;
   return json(201, { url, expires: isoSeconds(made.expires) });
 }
 

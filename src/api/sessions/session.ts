@@ -13,7 +13,7 @@ import { type BrowserClient, looksLikeSignInCode } from "../../store/sessions/si
 import { type Deps, publicEndpoint, type RoutedRequest } from "../endpoint.ts";
 import { jsonFailures } from "../admin/admin_call.ts";
 import {
-  isSecure,
+  cookieScope,
   requireSameOrigin,
   sessionResponse,
   sessionsOfCookies,
@@ -106,7 +106,7 @@ async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response
   await endAll(await sessionsOfCookies(routed, deps), deps);
   const session = await sessionJson(started, routed.origin(), deps);
   context.key = started.session.key?.prefix ?? "admin";
-  const cookie = dashboardCookie(started.token, isSecure(routed, deps));
+  const cookie = dashboardCookie(started.token, cookieScope(routed, deps));
   return sessionResponse({ session }, { "Set-Cookie": cookie });
 }
 
@@ -133,7 +133,7 @@ async function endSession(routed: RoutedRequest, deps: Deps): Promise<Response> 
   requireSameOrigin(routed, deps);
   const found = await sessionsOfCookies(routed, deps);
   await endAll(found, deps);
-  const cookie = dashboardCookie("", isSecure(routed, deps));
+  const cookie = dashboardCookie("", cookieScope(routed, deps));
   return sessionResponse({ deleted: found.length }, { "Set-Cookie": cookie });
 }
 

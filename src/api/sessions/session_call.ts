@@ -4,7 +4,7 @@
  * @module
  */
 import { errors } from "../../http/http_error.ts";
-import { dashboardTokens } from "../../http/network/dashboard_cookie.ts";
+import { type CookieScope, dashboardTokens } from "../../http/network/dashboard_cookie.ts";
 import { json } from "../../http/responses/json_response.ts";
 import { hashSecret } from "../../rules/secrets.ts";
 import type { BrowserSession } from "../../store/sessions/sign_ins.ts";
@@ -65,6 +65,14 @@ export function isSecure(
     publicUrl.startsWith("https:") && hostOf(publicUrl) === hostOf(requested);
 }
 
+/** Returns where the cookie of a request's browser is valid. */
+export function cookieScope(
+  routed: Pick<RoutedRequest, "origin">,
+  deps: Pick<Deps, "share" | "basePath">,
+): CookieScope {
+  return { isSecure: isSecure(routed, deps), basePath: deps.basePath };
+}
+
 /** A session that was found by a cookie. */
 export interface SignedIn {
   token: string;
@@ -77,9 +85,9 @@ export interface SignedIn {
  */
 export async function sessionsOfCookies(
   routed: Pick<RoutedRequest, "request" | "origin">,
-  deps: Pick<Deps, "store" | "share">,
+  deps: Pick<Deps, "store" | "share" | "basePath">,
 ): Promise<SignedIn[]> {
-  const tokens = new Set(dashboardTokens(routed.request.headers, isSecure(routed, deps)));
+  const tokens = new Set(dashboardTokens(routed.request.headers, cookieScope(routed, deps)));
   const found: SignedIn[] = [];
   for (const token of tokens) {
     const session = await deps.store.signIns.find(hashSecret(token));

@@ -66,7 +66,7 @@ export async function sessionJson(
  */
 export async function currentSession(
   routed: Pick<RoutedRequest, "request" | "origin">,
-  deps: Pick<Deps, "store" | "share" | "program" | "s3">,
+  deps: Pick<Deps, "store" | "share" | "basePath" | "program" | "s3">,
 ): Promise<SessionJson | null> {
   const [found, ...others] = await sessionsOfCookies(routed, deps);
   // One of several may be of a stranger, who wants this browser to work in a project of theirs.

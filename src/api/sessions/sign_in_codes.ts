@@ -5,9 +5,13 @@ import { closed, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { administratorEndpoint, changeFailures } from "../admin/admin_call.ts";
 
-/** Returns the address of the dashboard that a code signs in to. Servers do not receive what follows the `#`. */
-export function signInUrl(origin: string, code: string): string {
-  return `${origin}/#code=${code}`;
+/**
+ * Returns the address of the dashboard that a code signs in to. Servers do not receive what follows the `#`.
+ *
+ * @param server The server's address, without a slash at its end.
+ */
+export function signInUrl(server: string, code: string): string {
+  return `${server}/#code=${code}`;
 }
 
 /** `POST /admin/v1/sign-in-codes`: a code that signs the administrator in once. */
@@ -27,10 +31,14 @@ export const createSignInCode = administratorEndpoint({
       expires: schema("Second"),
     }),
   },
-}, async ({ credential, actor, origin }, { store }) => {
+}, async ({ credential, actor, origin }, { store, basePath }) => {
   const made = await store.signIns.createCode({ hash: credential }, actor);
   // The token was renewed in the meantime.
   if (made === undefined) throw errors.unknownToken();
   const { code, expires } = made;
-  return json(201, { code, url: signInUrl(origin(), code), expires: isoSeconds(expires) });
+  return json(201, {
+    code,
+    url: signInUrl(origin() + basePath, code),
+    expires: isoSeconds(expires),
+  });
 });

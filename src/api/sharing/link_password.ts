@@ -64,7 +64,7 @@ export async function unlock(routed: RoutedRequest, link: OpenLink, deps: Deps):
   await checkPassword(routed, link, password, deps);
   const attributes = [
     `${COOKIE}=${await deps.store.links.proofOf(link)}`,
-    `Path=/s/${routed.params["token"]}`,
+    `Path=${deps.basePath}/s/${routed.params["token"]}`,
     `Max-Age=${UNLOCKED_TIME / 1000}`,
     "HttpOnly",
     "SameSite=Lax",

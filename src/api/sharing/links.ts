@@ -114,14 +114,15 @@ export const createLink = driveEndpoint({
     }, { optional: ["name", "prefix"] }),
     LinkId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
   },
-}, async (call, { store, share, idleTimeout }) => {
+}, async (call, deps) => {
+  const { store, idleTimeout } = deps;
   const fields = await Fields.read(call, idleTimeout, FIELDS);
   const wanted = newLinkOf(fields);
   requireTarget(call.rights, wanted.target);
   call.rights.requireToOutlive("a link", wanted.expires);
   using _reserved = await store.reserveDisk(0);
   const link = await store.links.create(call, wanted, call.actor());
-  return json(201, linkJson(link, call, share));
+  return json(201, linkJson(link, call, deps));
 });
 
 /** `GET /links`: the links of a drive, "newest first, `paging` as in listings". */
@@ -150,7 +151,7 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
   return await boundedJson(call, deps, options, async () => {
     const { links, more } = await deps.store.links.list(project, drive, { limit, last, accepts });
     return {
-      links: links.map((link) => linkJson(link, call, deps.share)),
+      links: links.map((link) => linkJson(link, call, deps)),
       ...pagingOf(links.map(({ id }) => id), more),
     };
   });
@@ -220,12 +221,12 @@ function passwordProblem(password: string): string | undefined {
 function linkJson(
   link: LinkInfo,
   { origin }: Pick<DriveCall, "origin">,
-  share: ShareAddress,
+  { share, basePath }: Pick<Deps, "share" | "basePath">,
 ): Record<string, unknown> {
   const { id, token, name, prefix, created, expires, download, maxDownloads, downloads } = link;
   return {
     id,
-    url: `${shareOrigin(share, origin)}/s/${token}`,
+    url: `${shareOrigin(share, origin)}${basePath}/s/${token}`,
     ...(name === undefined ? { prefix } : { name }),
     created: isoSeconds(created),
     expires: expires === undefined ? null : isoSeconds(expires),

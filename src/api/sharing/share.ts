@@ -195,7 +195,7 @@ function failureOf(error: unknown, { request, context }: RoutedRequest): Respons
 async function unlockAndReturn(call: LinkCall, deps: Deps): Promise<Response> {
   const { link, params, query } = call;
   await requireTarget(link, deps);
-  const location = `/s/${params["token"]}${query === "" ? "" : `?${query}`}`;
+  const location = `${deps.basePath}/s/${params["token"]}${query === "" ? "" : `?${query}`}`;
   const cookie = link.record.password === undefined ? undefined : await unlock(call, link, deps);
   call.context.link = "page";
   return redirect(location, cookie === undefined ? {} : { "Set-Cookie": cookie });
@@ -270,7 +270,7 @@ async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Res
     file.close();
     context.link = "page";
     const below = rest === undefined ? "" : `name=${encodeURIComponent(rest)}&`;
-    return redirect(`/s/${params["token"]}?${below}preview`);
+    return redirect(`${deps.basePath}/s/${params["token"]}?${below}preview`);
   }
   context.link = "file";
   const options = sendOptionsOf(file.record);

@@ -3,7 +3,7 @@ import type { Arguments } from "../options/command.ts";
 import { SERVE_OPTIONS } from "../options/configuration.ts";
 import { readServeOptions } from "../options/serve_options.ts";
 import { type Environment, printError } from "../terminal/output.ts";
-import { readCredentials } from "./credentials.ts";
+import { readCredentials } from "../../server/credentials.ts";
 import { peersOf } from "./processes/worker.ts";
 import { serve } from "./serve.ts";
 

@@ -6,16 +6,16 @@ import { httpsRedirect, type RedirectOptions } from "./https_redirect.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { PortSharing } from "../../http1/listener.ts";
 import type { HttpServer } from "../../http1/server.ts";
-import { hostnameOf, type HostRules, isWithin } from "../../rules/hosts.ts";
+import { hostnameOf, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { SECOND } from "../../rules/units.ts";
-import type { Store } from "../../store/store.ts";
+import type { Observation } from "../../server/observation.ts";
+import type { Server } from "../../server/server.ts";
 import { VERSION } from "../../version.ts";
 import { type AcmeOptions, ALL_INTERFACES, httpsOrigin } from "../options/https_options.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import { StartError, UsageError } from "../terminal/output.ts";
 import { listen, type ListenParts } from "./listen.ts";
-import type { Observation } from "./observation.ts";
 import { readPem } from "./tls_files.ts";
 
 /** The ports that addresses on https name. */
@@ -26,8 +26,7 @@ interface Ports {
 }
 
 export interface HttpsParts {
-  store: Store;
-  hosts: HostRules;
+  server: Pick<Server, "store" | "hosts">;
   observation: Observation;
   connections: ConnectionTable;
   sharing: PortSharing | undefined;
@@ -44,7 +43,7 @@ export class Https {
 
   private constructor(
     private readonly deps: PreparedHttps,
-    { store, hosts, observation, connections, sharing }: HttpsParts,
+    { server: { store, hosts }, observation, connections, sharing }: HttpsParts,
   ) {
     const { options, acme, authorities } = deps;
     const { peers } = observation;

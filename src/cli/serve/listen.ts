@@ -1,24 +1,19 @@
-import { createApp } from "../../app.ts";
-import type { Deps } from "../../api/endpoint.ts";
 import { Gate } from "../../gate/gate.ts";
 import { renderError } from "../../http/error_response.ts";
 import { errors, type HttpError } from "../../http/http_error.ts";
-import { requestedHost } from "../../http/network/request_origin.ts";
-import type { UpstreamRules } from "../../http/network/upstream_rules.ts";
-import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
 import { READER_PATIENCE } from "../../http/responses/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { PortSharing } from "../../http1/listener.ts";
 import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
-import { type HostRules, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
-import type { Store } from "../../store/store.ts";
+import type { Observation } from "../../server/observation.ts";
+import type { S3Responder } from "../../server/responders.ts";
+import type { Server } from "../../server/server.ts";
 import { DEFAULT_APPS_PORT, type ServeOptions } from "../options/serve_options.ts";
 import { printError, StartError } from "../terminal/output.ts";
 import { outOfDescriptorsText } from "./machine.ts";
-import type { Observation } from "./observation.ts";
 
 /** What every port for requests needs. */
 export interface ListenParts {
@@ -33,73 +28,11 @@ export interface ListenParts {
 interface PortKind {
   /** The option that chooses it. */
   option: string;
-  /** Returns the response to bytes that are no valid HTTP request. */
-  refusal: (error: HttpError, requestId: string) => Response;
+  refusal: S3Responder["refusal"];
 }
 
 /** Where the server has its certificate from; `undefined` for plain connections. */
 type Tls = TlsCertificate | CertificateSource | undefined;
-
-/** Responds on the port of S3. */
-type S3Responder = Pick<PortKind, "refusal"> & { handler: Handler };
-
-/** The handlers of requests. */
-export interface Responders {
-  /** On the server's port. */
-  app: Handler;
-  /** Absent if S3 is off. */
-  s3?: S3Responder;
-}
-
-/**
- * Returns the handlers of requests. A request for the domain of S3, or for a name below it, never reaches the other
- * routes. The modules of S3 are loaded only if it is on: loading them takes a tenth of the start time.
- */
-export async function respondersOf(
-  { s3Domain, s3Port }: Pick<ServeOptions, "s3Domain" | "s3Port">,
-  deps: Deps,
-): Promise<Responders> {
-  const routes = createApp(deps);
-  if (s3Domain === undefined && s3Port === "off") return { app: routes };
-  const { createS3App, refuse } = await import("../../s3/s3_app.ts");
-  const handler = createS3App({ ...deps, domain: s3Domain });
-  const app: Handler = (request, info) =>
-    isWithin(requestedHost(request.headers), s3Domain)
-      ? handler(request, info)
-      : routes(request, info);
-  return { app: s3Domain === undefined ? routes : app, s3: { handler, refusal: refuse } };
-}
-
-export interface S3Place {
-  /** Its host name on the server's own port, if it has one. */
-  domain: string | undefined;
-  /** Its own port, for every host name, if it has one. */
-  port: number | undefined;
-  /** How its own port is reached. */
-  scheme: "http" | "https";
-}
-
-/**
- * Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off.
- *
- * @example
- * ```ts
- * import { assertEquals } from "@std/assert";
- * const place = { domain: undefined, port: 9000, scheme: "http" } as const;
- * assertEquals(s3Address(place, "http://kv.example:8000"), "http://kv.example:9000");
- * const named = { ...place, domain: "s3.example" };
- * assertEquals(s3Address(named, "https://kv.example"), "https://s3.example");
- * ```
- */
-export function s3Address({ domain, port, scheme }: S3Place, origin: string): string | undefined {
-  const url = URL.canParse(origin) ? new URL(origin) : undefined;
-  if (url === undefined || domain === undefined && port === undefined) return undefined;
-  if (domain !== undefined) {
-    url.hostname = domain;
-    return url.origin;
-  }
-  return new URL(`${scheme}://${url.hostname}:${port}`).origin;
-}
 
 /** Listens for the API and the dashboard. @throws {StartError} if that fails. */
 export function listen(
@@ -153,21 +86,16 @@ export function listenS3(
 export function openGate(
   options: ServeOptions,
   tls: Tls,
-  { store, wrongKeys, observation: { observer, onError }, connections, policy, sharing }: {
-    store: Store;
-    wrongKeys: WrongKeyLimiter;
-    observation: Observation;
-    connections: ConnectionTable;
-    policy: { hosts: HostRules; upstreamRules: UpstreamRules };
-    sharing: PortSharing | undefined;
-  },
+  { store, wrongKeys, hosts, upstreamRules }: Server,
+  { observation: { observer, onError }, connections, sharing }: Omit<ListenParts, "app">,
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout, appsIdleTimeout, hsts } =
     options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
   const timeouts = { trustedProxies, idleTimeout, appsTimeout, appsIdleTimeout };
-  const deps = { store, wrongKeys, ...policy, ...timeouts, hsts, observer, onError, onExhausted };
+  const policy = { wrongKeys, hosts, upstreamRules };
+  const deps = { store, ...policy, ...timeouts, hsts, observer, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls, sharing });
   } catch (error) {

@@ -1,36 +1,26 @@
 import { deadline } from "@std/async/deadline";
 import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { connectionNetwork } from "../../http/network/client_address.ts";
-import { UpstreamRules } from "../../http/network/upstream_rules.ts";
-import type { StaticFiles } from "../../http/responses/static_files.ts";
 import { withHsts } from "../../http/network/hsts.ts";
-import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import type { Handler, HttpServer } from "../../http1/server.ts";
 import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";
-import { HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { SECOND } from "../../rules/units.ts";
+import { applyCredentials, type ConfiguredCredentials } from "../../server/credentials.ts";
+import { loadDashboard } from "../../server/dashboard.ts";
+import { logFormatOf, standardLog } from "../../server/log.ts";
+import { Observation } from "../../server/observation.ts";
+import { type Responders, s3Address } from "../../server/responders.ts";
+import { Server } from "../../server/server.ts";
 import { BackupFolder } from "../../store/backup/backup_folder.ts";
 import { BackupSchedule } from "../../store/backup/backup_schedule.ts";
-import { DiskKeeper } from "../../store/disk/disk_keeper.ts";
-import { DiskSpace } from "../../store/disk/disk_space.ts";
-import { freeBytesOf, unknownVolume, volumeOf } from "../../store/disk/volume.ts";
 import { databasePath, openFolderWarning } from "../../store/disk/store_files.ts";
-import { openDatabase } from "../../store/engine/database_file.ts";
-import { CannotOpenStore } from "../../store/engine/errors.ts";
-import { Compactor } from "../../store/maintenance/compactor.ts";
-import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
-import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
-import { type BackgroundPart, Store } from "../../store/store.ts";
-import { converter } from "../../store/upgrade/upgrade.ts";
 import { buildKind } from "../../version.ts";
-import { openS3Secret, warnOfS3Secret } from "../options/s3_secret.ts";
+import { openS3Secret } from "../options/s3_secret.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment, printError, StartError } from "../terminal/output.ts";
 import { plural } from "../terminal/text.ts";
-import { appDeps } from "./app_deps.ts";
-import { applyCredentials, type ConfiguredCredentials } from "./credentials.ts";
 import {
   certificateWarnings,
   Https,
@@ -38,30 +28,18 @@ import {
   type PreparedHttps,
   prepareHttps,
 } from "./https.ts";
-import {
-  listen,
-  type ListenParts,
-  listenS3,
-  openGate,
-  type Responders,
-  respondersOf,
-  s3Address,
-  urlOf,
-} from "./listen.ts";
+import { listen, type ListenParts, listenS3, openGate, urlOf } from "./listen.ts";
 import {
   countDescriptors,
-  createMemoryBudget,
   keepFreedMemory,
   lowDescriptorsText,
   WANTED_DESCRIPTORS,
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
 import { NpxParent } from "./npx_parent.ts";
-import { logFormatOf, Observation } from "./observation.ts";
+import { partOf, sharingOf } from "./processes/shares.ts";
 import { ShutdownSignal } from "./processes/shutdown_signal.ts";
-import { commonLimiter, partOf, sharingOf } from "./processes/shares.ts";
-import { NO_PEERS, type Peers } from "./processes/worker.ts";
-import { loadDashboard } from "./dashboard.ts";
+import { LONE_PROCESS, type ServerProcess } from "./processes/worker.ts";
 import {
   certificateProblem,
   certificateStatus,
@@ -70,12 +48,6 @@ import {
   warnOfCertificate,
 } from "./tls_files.ts";
 import { type Addresses, announceStart } from "./welcome.ts";
-
-/** Shuts a server of the runtime down once uploads have ended, as its shutdown aborts request bodies. */
-export async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
-  await running.whenIdle();
-  await server.shutdown();
-}
 
 /** Ignores a timeout: the end of the process aborts what is still running. */
 export function ignoreTimeout(error: unknown): void {
@@ -86,94 +58,53 @@ export function ignoreTimeout(error: unknown): void {
  * Runs the server, or one of its processes, until a signal ends it.
  *
  * @throws {UsageError} if a configured file cannot be used.
- * @throws {StartError} if the store or the port cannot be opened.
+ * @throws {CannotOpenStore} if the store cannot be opened.
+ * @throws {StartError} if the port cannot be opened.
  */
 export async function serve(
   options: ServeOptions,
   credentials: ConfiguredCredentials,
   env: Environment,
-  peers: Peers = NO_PEERS,
+  peers: ServerProcess = LONE_PROCESS,
 ): Promise<void> {
   keepFreedMemory();
   const tls = await readTls(options);
   if (peers.isLeader) warnOfCertificate(tls);
   const acme = await prepareHttps(options);
-  const dashboard = await loadDashboard();
+  const settings = partOf(acme?.options ?? options, peers);
   const data = options.kv === undefined ? options.data : undefined;
-  const build = buildKind(env);
-  const observation = new Observation({ log: logFormatOf(options), data, build, peers });
+  const log = standardLog(logFormatOf(options), peers.count);
+  const observation = new Observation({ log, data, build: buildKind(env), peers });
   const backups = peers.isLeader ? await openBackups(options, observation) : undefined;
-  const { store, keeper } = await openStore(options, observation, env);
-  const parts = { dashboard, store, observation, backups, env };
+  const server = await Server.open(data === undefined ? { url: options.kv } : { folder: data }, {
+    settings,
+    observation,
+    names: serverNames(settings),
+    dashboard: await loadDashboard(),
+    s3SecretKey: await openS3Secret(options, env),
+  });
   try {
-    await run(acme?.options ?? options, { tls, acme }, parts, async (addresses) => {
+    if (peers.isLeader) server.warnings.forEach((warning) => printError(`${warning}.\n`));
+    const parts = { server, process: peers, observation, backups, env };
+    await run(settings, { tls, acme }, parts, async (addresses) => {
       if (sharingOf(peers) !== "further") {
         // Last, so that no failure can keep new secrets from being shown.
-        const created = await applyCredentials(store, credentials);
+        const created = await applyCredentials(server.store, credentials);
         const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-        await announceStart({ ...addresses, created, curlFlags }, store, options, env);
+        await announceStart({ ...addresses, created, curlFlags }, server.store, options, env);
       }
-      observation.begin();
-      keeper?.start();
+      log.open();
     });
   } finally {
-    await keeper?.stop();
-    await store.close();
-    await observation.end();
-  }
-}
-
-async function openStore(
-  options: ServeOptions,
-  { onError, onNotice, store: meter, peers }: Observation,
-  env: Environment,
-): Promise<{ store: Store; keeper?: DiskKeeper }> {
-  const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
-  const memory = createMemoryBudget(options, peers.count);
-  const wakeOther = peers.isLeader ? undefined : (part: BackgroundPart) => peers.tell("wake", part);
-  const s3SecretKey = await openS3Secret(options, env);
-  const convert = converter({ onNotice, reserve: diskReserve });
-  const limits = { uploadTtl, maxOpenUploads, memory };
-  const common = { ...limits, s3SecretKey, meter, wakeOther, onError, onNotice };
-  try {
-    if (kv !== undefined) {
-      if (peers.isLeader) await warnOfS3Secret(s3SecretKey);
-      const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
-      return {
-        store: new Store(await openRemoteDatabase({ url: kv, convert }), { ...common, scrubEvery }),
-      };
-    }
-    const database = await openDatabase(data, options.reads, convert);
-    if (peers.isLeader) {
-      for (const warning of [await openFolderWarning(data), database.notice]) {
-        if (warning !== undefined) printError(`${warning}.\n`);
-      }
-      await warnOfS3Secret(s3SecretKey);
-    }
-    const { logs, ballast } = database;
-    const paths = logs.map(({ path }) => path);
-    const freeBytes = freeBytesOf(data);
-    const growth = () => logs.reduce((sum, log) => sum + log.growth(), 0);
-    const truncateLogs = async (): Promise<void> => await keeper?.truncateLogs();
-    const needs = { growth, truncateLogs, ...(ballast && { ballast }) };
-    const disk = new DiskSpace(freeBytes, diskReserve, needs);
-    const keeper = ballast && new DiskKeeper({ ballast, logs, disk, freeBytes, onError });
-    const compactor = new Compactor(paths);
-    const scrubEvery = options.scrubEvery === "off"
-      ? undefined
-      : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
-    const store = new Store(database, { ...common, disk, compactor, scrubEvery });
-    return { store, ...(keeper && peers.isLeader && { keeper }) };
-  } catch (error) {
-    if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
-    throw error;
+    await server.close();
+    await log.close();
   }
 }
 
 /** The parts of the server that exist before it listens. */
 interface Parts {
-  dashboard: StaticFiles;
-  store: Store;
+  server: Server;
+  process: ServerProcess;
   observation: Observation;
   backups: BackupSchedule | undefined;
   env: Environment;
@@ -205,83 +136,62 @@ interface TlsConfiguration {
 
 /** Serves until the first signal, then until running transfers have ended, at most for the shutdown timeout. */
 async function run(
-  whole: ServeOptions,
+  options: ServeOptions,
   { tls, acme }: TlsConfiguration,
-  { dashboard, store, observation, backups, env }: Parts,
+  { server, process, observation, backups, env }: Parts,
   onReady: (addresses: Addresses) => Promise<void>,
 ): Promise<void> {
-  const { peers } = observation;
-  const options = partOf(whole, peers);
-  const { publicUrl, s3Domain } = options;
-  let draining = false;
-  const running = new RunningUploads();
-  const wrongKeys = commonLimiter(peers, "wrong_key");
   const clock = new Clock();
-  const connections = connectionTable(options, clock, peers.count);
-  const hosts = await HostRules.load(serverNames(options));
-  const ownPorts = new Set<number>();
-  const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
-  const sharing = sharingOf(peers);
+  const connections = connectionTable(options, clock, process.count);
+  const sharing = sharingOf(process);
+  const parts = { observation, connections, sharing };
   const https = await Https.open(acme && { ...acme, options, acme: options.acme ?? acme.acme }, {
-    store,
-    hosts,
-    observation,
-    connections,
-    sharing,
+    ...parts,
+    server,
   });
   const certificates = https?.keeper ?? tls;
   const scheme = certificates === undefined ? "http" : "https";
-  const policy = { hosts, upstreamRules };
-  const parts = { store, wrongKeys, observation, connections, policy, sharing };
-  const gate = openGate(options, certificates, parts);
-  const deps = appDeps(options, observation, {
-    store,
-    dashboard,
-    volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
-    backups: backups && (() => backups.status()),
-    ...peers.isLeader ? reportsOf(options, tls, https) : {},
+  const gate = openGate(options, certificates, server, parts);
+  const responders = await server.responders({
     gate: gate && { port: gate.address.port, scheme },
-    s3: (origin) =>
-      s3Address({ domain: s3Domain, port: s3?.address.port, scheme }, publicUrl ?? origin),
-    hosts,
-    upstreamRules,
-    running,
-    wrongKeys,
-    wrongPasswords: commonLimiter(peers, "wrong_password"),
-    isDraining: () => draining,
+    // Its port may be one that the system chose.
+    s3Port: () => ({ port: s3?.address.port, scheme }),
+    backups: backups && (() => backups.status()),
+    ...process.isLeader ? reportsOf(options, tls, https) : {},
   });
-  using signal = new ShutdownSignal(() => observation.end(), (one) => peers.onSignals(one));
+  using signal = new ShutdownSignal(() => observation.log.close(), (one) => process.onSignals(one));
   // The parent of several processes looks for its own.
-  using npx = new NpxParent(peers.count === 1 ? env : {});
-  const responders = await respondersOf(options, deps);
-  const { server, s3, plain } = openPorts(options, certificates, responders, parts);
+  using npx = new NpxParent(process.count === 1 ? env : {});
+  const { main, s3, plain } = openPorts(options, certificates, responders, parts);
   const s3Port = s3?.address.port;
-  const ports = { server: server.address.port, gate: gate?.address.port };
+  const ports = { server: main.address.port, gate: gate?.address.port };
   for (const port of [...Object.values(ports), s3Port, plain?.address.port, https?.port]) {
-    if (port !== undefined) ownPorts.add(port);
+    if (port !== undefined) server.ownPorts.add(port);
   }
   const urls = https?.start(ports);
-  const address = urls?.server ?? urlOf(server.address, scheme);
+  const address = urls?.server ?? urlOf(main.address, scheme);
   const others = { s3: s3Port, plain: plain?.address.port, http: https?.port };
-  if (await peers.ready({ ...ports, ...others })) {
+  if (await process.ready({ ...ports, ...others })) {
     if (https?.port !== undefined && !options.json && sharing !== "further") {
       announce(`Port ${https.port} redirects to https\n`);
     }
     await onReady({
       address,
       appsAddress: gate && (urls?.gate ?? urlOf(gate.address, scheme)),
-      // Its port may be one that the system chose.
       s3Address: s3Address(
-        { domain: s3 === undefined ? s3Domain : undefined, port: s3Port, scheme },
+        { domain: s3 === undefined ? options.s3Domain : undefined, port: s3Port, scheme },
         address,
       ),
     });
-    startBackground({ store, connections, observation, backups }, certificates !== undefined);
+    const wanted = certificates === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS;
+    limitConnections(connections, wanted, process).catch(observation.onError);
+    server.start();
+    backups?.start();
   }
   await Promise.race([signal.first, npx.gone]);
-  draining = true;
+  server.isDraining = true;
   announceEnd(observation, options.shutdownTimeout);
-  await drainServers([server, s3, plain, gate], [backups, https], options.shutdownTimeout);
+  await drainServers([main, s3, plain, gate], [backups, https], options.shutdownTimeout);
   clock.stop();
 }
 
@@ -299,23 +209,6 @@ function reportsOf(
     ],
     certificates: https === undefined ? ofFiles : () => https.status(),
   };
-}
-
-/** Starts the work beside requests. There is one sweeper, scrub and so on for all processes of the server. */
-function startBackground(
-  { store, connections, observation, backups }:
-    & Pick<Parts, "store" | "observation" | "backups">
-    & { connections: ConnectionTable },
-  isSecure: boolean,
-): void {
-  const { peers, onError } = observation;
-  const wanted = isSecure ? WANTED_TLS_DESCRIPTORS : WANTED_DESCRIPTORS;
-  limitConnections(connections, wanted, peers).catch(onError);
-  if (!peers.isLeader) return;
-  store.sweeper.start();
-  store.scrub.start();
-  peers.onTold("wake", (part) => store.wake(part));
-  backups?.start();
 }
 
 /** Says what a shutdown waits for, if it does. @param timeout Milliseconds. */
@@ -336,11 +229,11 @@ function openPorts(
   certificates: CertificateSource | TlsFiles | undefined,
   { app, s3 }: Responders,
   parts: Omit<ListenParts, "app">,
-): { server: HttpServer; s3: HttpServer | undefined; plain: HttpServer | undefined } {
+): { main: HttpServer; s3: HttpServer | undefined; plain: HttpServer | undefined } {
   const secured = (handler: Handler) => options.hsts ? withHsts(handler) : handler;
   const option = options.acme === undefined ? "--port" : "--https-port";
   return {
-    server: listen(options, certificates, { ...parts, app: secured(app) }, { option }),
+    main: listen(options, certificates, { ...parts, app: secured(app) }, { option }),
     s3: s3 && listenS3(options, certificates, { ...s3, handler: secured(s3.handler) }, parts),
     plain: listenPlain(options, { ...parts, app }),
   };
@@ -386,7 +279,7 @@ async function fileWarnings(
 async function limitConnections(
   connections: ConnectionTable,
   wanted: number,
-  { isLeader }: Peers,
+  { isLeader }: ServerProcess,
 ): Promise<void> {
   await countDescriptors(wanted, {
     onLow: (free) => {

@@ -1,13 +1,13 @@
 import { signInUrl } from "../../api/sessions/sign_in_codes.ts";
 import { MINUTE } from "../../rules/units.ts";
 import { SIGN_IN_CODE_TIME } from "../../store/sessions/sign_ins.ts";
+import type { NewCredentials } from "../../server/credentials.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import { announce, type Environment, logFailure } from "../terminal/output.ts";
 import { type Style, styleFor } from "../terminal/style.ts";
 import { printableJson } from "../terminal/text.ts";
-import { type NewCredentials, startMessage } from "./credentials.ts";
 
 /** The URLs that a server listens on. */
 export interface Addresses {
@@ -114,4 +114,30 @@ export function welcomeText(
 /** Returns an address that a browser on this machine can open, also if the server listens on all interfaces. */
 function reachable(address: string): string {
   return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+/** Returns the message that shows new secrets; empty if there are none. */
+export function startMessage(
+  { projectKey, adminToken }: NewCredentials,
+  address: string,
+  curlFlags: string,
+): string {
+  const lines: string[] = [];
+  if (projectKey !== undefined) {
+    lines.push(
+      `Project id:            ${projectKey.project}`,
+      `Project key:           ${projectKey.text}`,
+    );
+  }
+  if (adminToken !== undefined) lines.push(`Administrator's token: ${adminToken}`);
+  if (lines.length === 0) return "";
+  lines.unshift("These secrets are shown only once: store them like passwords.", "");
+  if (projectKey !== undefined) {
+    lines.push(
+      "",
+      "Upload a first file:",
+      `  curl ${curlFlags}-X POST -H 'X-Api-Key: ${projectKey.text}' -H 'Content-Type: text/plain' --data-binary 'Hello!' '${address}/v1/${projectKey.project}/first/files?name=hello.txt'`,
+    );
+  }
+  return `${lines.join("\n")}\n\n`;
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { newProjectKey } from "../../rules/secrets.ts";
 import type { Style } from "../terminal/style.ts";
-import { type Start, welcomeText } from "./welcome.ts";
+import { type Start, startMessage, welcomeText } from "./welcome.ts";
 
 const PLAIN: Style = { bold: (text) => text, dim: (text) => text };
 const MARKED: Style = { bold: (text) => `<${text}>`, dim: (text) => `<${text}>` };
@@ -53,4 +53,15 @@ Deno.test("Secrets and links have no formatting, so that they can be copied", ()
   const formatted = text.split("\n").filter((line) => line.includes("<"));
   const precious = /once_abc|the-token|curl/;
   assertEquals(formatted.filter((line) => precious.test(line)), []);
+});
+
+Deno.test("New credentials are shown with a first request, and nothing otherwise", () => {
+  const projectKey = newProjectKey();
+  assertEquals(startMessage({}, "http://127.0.0.1:8000", ""), "");
+  const text = startMessage({ projectKey, adminToken: "token" }, "https://[::1]:1", "-k ");
+  for (const part of [projectKey.text, "token", "curl -k -X POST", "https://[::1]:1/v1/"]) {
+    assertStringIncludes(text, part);
+  }
+  const tokenOnly = startMessage({ adminToken: "token" }, "http://127.0.0.1:8000", "");
+  assertEquals([tokenOnly.includes("token"), tokenOnly.includes("curl")], [true, false]);
 });

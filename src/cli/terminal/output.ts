@@ -144,20 +144,23 @@ export type LogFailure = (error: unknown, requestId?: string) => void;
 /** Logs a message that is not a failure: one sentence. */
 export type LogNotice = (text: string) => void;
 
-/** Returns the loggers of a server to standard error. Every line is JSON if the request log is. */
-export function serverLog(format: LogFormat | "off"): { onError: LogFailure; onNotice: LogNotice } {
+/** Returns the loggers of a server, by default to standard error. Every line is JSON if the request log is. */
+export function serverLog(
+  format: LogFormat | "off",
+  write: (line: string) => void = printError,
+): { onError: LogFailure; onNotice: LogNotice } {
   if (format !== "json") {
     return {
-      onError: logFailure,
-      onNotice: (text) => printError(`${nowText()} info: ${text}\n`),
+      onError: (error, requestId) => write(failureLine(error, requestId)),
+      onNotice: (text) => write(`${nowText()} info: ${text}\n`),
     };
   }
-  const write = (entry: Record<string, unknown>) =>
-    printError(`${printableJson({ time: nowText(), ...entry })}\n`);
+  const add = (entry: Record<string, unknown>) =>
+    write(`${printableJson({ time: nowText(), ...entry })}\n`);
   return {
     onError: (error, requestId) =>
-      write({ level: "error", id: requestId ?? null, error: describe(error) }),
-    onNotice: (message) => write({ level: "info", message }),
+      add({ level: "error", id: requestId ?? null, error: describe(error) }),
+    onNotice: (message) => add({ level: "info", message }),
   };
 }
 
@@ -166,9 +169,13 @@ function nowText(): string {
 }
 
 /** Logs a failure to standard error as text. */
-export function logFailure(error: unknown, requestId?: string): void {
+export function logFailure(error: unknown): void {
+  printError(failureLine(error));
+}
+
+function failureLine(error: unknown, requestId?: string): string {
   const request = requestId === undefined ? "" : ` request ${requestId}`;
-  printError(`${nowText()} error${request}: ${describe(error)}\n`);
+  return `${nowText()} error${request}: ${describe(error)}\n`;
 }
 
 /** Returns the message of an expected error, and the stack of any other. */

@@ -2,6 +2,7 @@ import createClient, { type Client, type Middleware } from "openapi-fetch";
 import { refused, unreachable } from "./api_error.ts";
 import type { Connection } from "./connection.ts";
 import type { components, paths } from "./api_schema.d.ts";
+import { serverAddress } from "./server.ts";
 import type { SessionStore } from "./session.ts";
 
 /**
@@ -14,7 +15,7 @@ export type Schemas = components["schemas"];
 
 /** Makes the API's client. Its calls carry the session; one that is refused ends it. */
 export function createApi(session: SessionStore, connection: Connection): Api {
-  const client = createClient<paths>({ baseUrl: location.origin, cache: "no-store" });
+  const client = createClient<paths>({ baseUrl: serverAddress(), cache: "no-store" });
   client.use(withSession(session, connection));
   return client;
 }

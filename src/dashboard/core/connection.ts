@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { basePath } from "./server.ts";
 
 /** How the last calls went. */
 export type ConnectionState = "online" | "slow" | "offline" | "failing";
@@ -55,7 +56,7 @@ export class Connection {
 
   async #ask(): Promise<void> {
     try {
-      const response = await fetch("/readyz", { cache: "no-store" });
+      const response = await fetch(`${basePath()}/readyz`, { cache: "no-store" });
       await response.body?.cancel();
       if (response.ok) this.succeeded();
     } catch {

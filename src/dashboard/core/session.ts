@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Schemas } from "./api.ts";
 import { ApiError, refused, unreachable } from "./api_error.ts";
+import { basePath } from "./server.ts";
 
 /** Who is signed in, as `GET /dashboard/session` tells it. The credential itself is not in the page. */
 export type Session = Schemas["Session"];
@@ -78,7 +79,7 @@ async function call<T>(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<T> {
-  const response = await fetch(path, {
+  const response = await fetch(basePath() + path, {
     method,
     cache: "no-store",
     headers: body === undefined ? headers : { ...headers, "Content-Type": "application/json" },

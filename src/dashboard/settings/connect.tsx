@@ -1,18 +1,20 @@
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
+import { serverAddress } from "../core/server.ts";
 import { LabelledCopy, Snippet } from "../ui/copy.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { type Client, clientsOf, PLACEHOLDER } from "./snippets.ts";
 
 export function Connect({ project }: { project: string }) {
   const { session } = useApp();
-  const { origin, host, protocol } = location;
-  const clients = clientsOf({ origin, host, isSecure: protocol === "https:", project });
+  const { host, protocol } = location;
+  const address = serverAddress();
+  const clients = clientsOf({ origin: address, host, isSecure: protocol === "https:", project });
   return (
     <Page title="Connect" lead="Lines to paste for programs that use this project.">
       <Section title="Connection details">
         <div class="stack">
-          <LabelledCopy label="Address of the server" text={origin} />
+          <LabelledCopy label="Address of the server" text={address} />
           <LabelledCopy label="Project id" text={project} />
           <p class="soft">
             Replace {PLACEHOLDER} by a project key. {session.may("admin") && (

@@ -9,6 +9,9 @@ export const DASHBOARD_COOKIE = "kvdrive_dashboard";
  */
 const HOST_NAME = `__Host-${DASHBOARD_COOKIE}`;
 
+/** With this one over TLS only, also for a part of the paths. */
+const SECURE_NAME = `__Secure-${DASHBOARD_COOKIE}`;
+
 /** Carries the proof that a request comes from the page of the dashboard: see `csrfOf`. */
 export const SESSION_HEADER = "X-Kvdrive-Session";
 
@@ -30,17 +33,28 @@ export function csrfOf(token: string): string {
   return hashSecret(`csrf ${token}`);
 }
 
+/** Where the cookie is valid. */
+export interface CookieScope {
+  /** Whether the browser uses TLS. */
+  isSecure: boolean;
+  /** The path that the server is below, such as `/files`; empty for none. */
+  basePath: string;
+}
+
+function nameFor({ isSecure, basePath }: CookieScope): string {
+  if (!isSecure) return DASHBOARD_COOKIE;
+  return basePath === "" ? HOST_NAME : SECURE_NAME;
+}
+
 /**
  * Returns the tokens of a request's cookies.
  *
- * @param isSecure Whether only the cookie counts that browsers keep from other hosts of the domain. Both if absent.
+ * @param scope Only the cookie of this scope counts. All if absent.
  */
-export function dashboardTokens(headers: Headers, isSecure?: boolean): string[] {
+export function dashboardTokens(headers: Headers, scope?: CookieScope): string[] {
   const cookies = headers.get("cookie");
   if (cookies === null || !cookies.includes(DASHBOARD_COOKIE)) return [];
-  const names = isSecure === undefined
-    ? [HOST_NAME, DASHBOARD_COOKIE]
-    : [isSecure ? HOST_NAME : DASHBOARD_COOKIE];
+  const names = scope === undefined ? [HOST_NAME, SECURE_NAME, DASHBOARD_COOKIE] : [nameFor(scope)];
   const tokens: string[] = [];
   // Header lines of the same name are joined with a comma.
   for (const pair of cookies.split(/[;,]/)) {
@@ -54,9 +68,10 @@ export function dashboardTokens(headers: Headers, isSecure?: boolean): string[] 
 }
 
 /** Returns the value of `Set-Cookie` that stores a token, or removes it if it is empty. */
-export function dashboardCookie(token: string, isSecure: boolean): string {
+export function dashboardCookie(token: string, scope: CookieScope): string {
   const maxAge = token === "" ? 0 : COOKIE_MAX_AGE;
-  const attributes = ["Path=/", `Max-Age=${maxAge}`, "HttpOnly", "SameSite=Strict"];
-  if (isSecure) attributes.push("Secure");
-  return [`${isSecure ? HOST_NAME : DASHBOARD_COOKIE}=${token}`, ...attributes].join("; ");
+  const path = scope.basePath === "" ? "/" : scope.basePath;
+  const attributes = [`Path=${path}`, `Max-Age=${maxAge}`, "HttpOnly", "SameSite=Strict"];
+  if (scope.isSecure) attributes.push("Secure");
+  return [`${nameFor(scope)}=${token}`, ...attributes].join("; ");
 }

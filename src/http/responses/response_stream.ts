@@ -95,6 +95,8 @@ export class PieceStream {
       this.#fail("The reader took nothing for too long");
       this.#iterator.return?.().catch(() => {});
     }, time);
+    // A program that has dropped a response may end.
+    Deno.unrefTimer(this.#timer);
   }
 
   #fail(message: string): Error {

@@ -27,6 +27,8 @@ const compress = promisify(gzip);
 
 /** What pages contain in place of the name of another file, such as `{main.js}`. */
 const PLACEHOLDER = /\{([\w.-]+)\}/g;
+/** The start of an attribute with an address of this server. */
+const ADDRESS = /(\s(?:href|src|content)=")(?=\/)/g;
 /** Digits of the hash in a name: 64 bits. */
 const HASH_LENGTH = 16;
 
@@ -39,18 +41,25 @@ const PAGE = /\.html$/;
 export class StaticFiles {
   private constructor(private readonly files: ReadonlyMap<string, StaticFile>) {}
 
-  /** Reads a folder, without its subfolders. In an executable it reads the files that were included at the build. */
-  static async load(folder: URL): Promise<StaticFiles> {
+  /**
+   * Reads a folder, without its subfolders. In an executable it reads the files that were included at the build.
+   *
+   * @param basePath What the addresses in pages begin with.
+   */
+  static async load(folder: URL, basePath = ""): Promise<StaticFiles> {
     const entries = await Array.fromAsync(Deno.readDir(folder));
     const files = entries.filter(({ isFile }) => isFile);
     const read = files.map(async ({ name }) =>
       [name, await Deno.readFile(new URL(name, folder))] as const
     );
-    return StaticFiles.of(new Map(await Promise.all(read)));
+    return StaticFiles.of(new Map(await Promise.all(read)), basePath);
   }
 
   /** Files with these names and contents. */
-  static of(contents: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): StaticFiles {
+  static of(
+    contents: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+    basePath = "",
+  ): StaticFiles {
     const names = new Map(
       [...contents].map(([name, bytes]) =>
         [name, PAGE.test(name) ? name : hashedName(name, bytes)] as const
@@ -58,7 +67,7 @@ export class StaticFiles {
     );
     const files = [...contents].map(([name, bytes]) => {
       const type = TYPES.get(name.slice(name.lastIndexOf(".") + 1)) ?? "application/octet-stream";
-      const content = PAGE.test(name) ? withNames(bytes, names) : bytes;
+      const content = PAGE.test(name) ? withNames(bytes, names, basePath) : bytes;
       return [names.get(name) ?? name, zippable(staticFile(type, content))] as const;
     });
     return new StaticFiles(new Map(files));
@@ -84,9 +93,11 @@ function hashedName(name: string, bytes: Uint8Array): string {
 function withNames(
   page: Uint8Array,
   names: ReadonlyMap<string, string>,
+  basePath: string,
 ): Uint8Array<ArrayBuffer> {
   const text = new TextDecoder().decode(page)
-    .replaceAll(PLACEHOLDER, (whole, name) => names.get(name) ?? whole);
+    .replaceAll(PLACEHOLDER, (whole, name) => names.get(name) ?? whole)
+    .replaceAll(ADDRESS, (_, start) => start + basePath);
   return new TextEncoder().encode(text);
 }
 

@@ -63,7 +63,7 @@ function cutPage({ entries, more }: ListedPage): ListedPage {
 }
 
 function nameOf(entry: ObjectEntry): string {
-  return "commonPrefix" in entry ? entry.commonPrefix : entry.name;
+  return entry.commonPrefix !== undefined ? entry.commonPrefix : entry.name;
 }
 
 /** The elements of an object. @param owner Its owner, if the request wants it. */
@@ -72,8 +72,8 @@ function objectElements(
   encoded: (name: string) => string,
   owner: XmlElement[] | undefined,
 ): XmlElement[] {
-  const record = "record" in entry ? entry.record : undefined;
-  const modified = "record" in entry ? entry.record.modified : entry.folder.created;
+  const { record } = entry;
+  const modified = entry.record !== undefined ? entry.record.modified : entry.folder.created;
   return [
     ["Key", encoded(entry.name)],
     ["LastModified", xmlTime(modified)],
@@ -102,7 +102,7 @@ function pageElements(
   const objects: XmlElement[] = [];
   const prefixes: XmlElement[] = [];
   for (const entry of entries) {
-    if ("commonPrefix" in entry) {
+    if (entry.commonPrefix !== undefined) {
       prefixes.push(["CommonPrefixes", [["Prefix", encoded(entry.commonPrefix)]]]);
     } else objects.push([objectName, elementsOf(entry)]);
   }

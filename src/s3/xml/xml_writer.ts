@@ -16,7 +16,7 @@ export function writeXml(
   [name, content]: XmlElement,
   namespace = NAMESPACE,
 ): string {
-  const attributes = namespace === "" ? {} : { xmlns: namespace };
+  const attributes: Record<string, string> = namespace === "" ? {} : { xmlns: namespace };
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element([name, content, attributes])}`;
 }
 

@@ -60,6 +60,7 @@ export class TrafficCounter {
     if (sum === undefined) {
       projects.set(project, { ...traffic });
       this.#timer ??= setTimeout(() => void this.flush().catch(this.onError), TRAFFIC_INTERVAL);
+      Deno.unrefTimer(this.#timer);
       return;
     }
     sum.requests += traffic.requests;

@@ -40,6 +40,7 @@ export class OpenVersions {
     this.#readers.set(version, readers);
     // A failed renewal is followed by the next one: the store may be unreachable for a while.
     this.#timer ??= setInterval(() => void this.renew().catch(() => {}), READ_LEASE_RENEWAL);
+    Deno.unrefTimer(this.#timer);
     let isHeld = true;
     return () => {
       if (!isHeld) return;

@@ -55,6 +55,7 @@ export class DiskKeeper {
     this.#timer = setTimeout(() => {
       this.#running = this.#check().catch((error) => this.#report(error)).then(() => this.start());
     }, CHECK_INTERVAL);
+    Deno.unrefTimer(this.#timer);
   }
 
   /** Truncates the logs for an upload that has no space otherwise, unless a reader has just kept them as they are. */

@@ -36,7 +36,10 @@ export class BackgroundLoop {
   }
 
   #schedule(pause: number): void {
-    if (!this.#isStopped) this.#timer = setTimeout(() => this.#run(), pause);
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => this.#run(), pause);
+    // A program that has nothing else to do may end.
+    Deno.unrefTimer(this.#timer);
   }
 
   async #run(): Promise<void> {

@@ -23,14 +23,24 @@ export class RemoteConnection implements Disposable {
   #current: Deno.Kv;
   #isClosed = false;
 
-  private constructor(private readonly url: string | undefined, kv: Deno.Kv) {
+  /** @param isGiven Whether another part of the program has opened the handle, and closes it. */
+  private constructor(
+    private readonly url: string | undefined,
+    kv: Deno.Kv,
+    private readonly isGiven: boolean,
+  ) {
     this.#first = kv;
     this.#current = kv;
   }
 
-  /** @throws the error of Deno KV, or `TimeoutExceeded`. */
-  static async open(url: string | undefined): Promise<RemoteConnection> {
-    return new RemoteConnection(url, await openHandle(url));
+  /**
+   * @param kv An open handle, in place of the URL. It is not closed.
+   * @throws the error of Deno KV, or `TimeoutExceeded`.
+   */
+  static async open(url: string | undefined, kv?: Deno.Kv): Promise<RemoteConnection> {
+    if (kv === undefined) return new RemoteConnection(url, await openHandle(url), false);
+    await withTimeout(REMOTE_READ_TIMEOUT, kv.get(NO_ENTRY));
+    return new RemoteConnection(url, kv, true);
   }
 
   /** The handle that works, as far as is known. */
@@ -38,8 +48,9 @@ export class RemoteConnection implements Disposable {
     return this.#current;
   }
 
-  /** Replaces the current handle. Throws as `open` does, and then keeps the earlier handle. */
+  /** Replaces the current handle, unless it was given. Throws as `open` does, and then keeps the earlier handle. */
   async renew(): Promise<void> {
+    if (this.isGiven) return void await this.#first.get(NO_ENTRY);
     const fresh = await openHandle(this.url);
     if (this.#isClosed) return fresh.close();
     // Lists that began on the first handle may go on.
@@ -49,6 +60,7 @@ export class RemoteConnection implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isClosed = true;
+    if (this.isGiven) return;
     if (this.#current !== this.#first) this.#current.close();
     this.#first.close();
   }

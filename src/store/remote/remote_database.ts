@@ -21,6 +21,8 @@ const REMOTE_OPEN_PAUSE = SECOND / 2;
 export interface RemoteStore {
   /** URL of KV Connect. Without it, the database that the platform attaches to the program, as Deno Deploy does. */
   url?: string | undefined;
+  /** An open handle in place of the URL. Its owner closes it, after the store. */
+  kv?: Deno.Kv | undefined;
   /** How long to wait for a store that cannot be reached yet, in milliseconds. */
   timeout?: number;
   /** Converts a store of an older format; without it such a store is refused. */
@@ -34,9 +36,9 @@ export interface RemoteStore {
  *   another format, or lacks the bytes of its files.
  */
 export async function openRemoteDatabase(
-  { url, timeout = REMOTE_OPEN_TIME, convert }: RemoteStore,
+  { url, kv, timeout = REMOTE_OPEN_TIME, convert }: RemoteStore,
 ): Promise<Database> {
-  const db = await connect(url, timeout);
+  const db = await connect(url, kv, timeout);
   try {
     if ((await db.reader.get(keys.byteFile())).versionstamp !== null) {
       throw cannotOpen(url, new Error(HALF_A_STORE));
@@ -58,9 +60,13 @@ export async function openRemoteDatabase(
 const HALF_A_STORE = "it has the records of a store in a folder, whose second file has the bytes " +
   "of its files; make a backup of that store with kvdrive backup, and serve the backup";
 
-async function connect(url: string | undefined, timeout: number): Promise<Database> {
+async function connect(
+  url: string | undefined,
+  kv: Deno.Kv | undefined,
+  timeout: number,
+): Promise<Database> {
   const resources = new DisposableStack();
-  const connection = resources.use(await openInTime(url, performance.now() + timeout));
+  const connection = resources.use(await openInTime(url, kv, performance.now() + timeout));
   const reachability = resources.use(new Reachability(() => connection.renew()));
   const current = () => connection.current;
   const unreadable = new UnreadableEntries();
@@ -72,10 +78,14 @@ async function connect(url: string | undefined, timeout: number): Promise<Databa
   });
 }
 
-async function openInTime(url: string | undefined, until: number): Promise<RemoteConnection> {
+async function openInTime(
+  url: string | undefined,
+  kv: Deno.Kv | undefined,
+  until: number,
+): Promise<RemoteConnection> {
   while (true) {
     try {
-      return await RemoteConnection.open(url);
+      return await RemoteConnection.open(url, kv);
     } catch (error) {
       if (performance.now() >= until || !mayRecover(error)) throw cannotOpen(url, error);
       await delay(REMOTE_OPEN_PAUSE);

@@ -16,7 +16,7 @@ const MAX_NAMES = 1000;
 /** Prints the drives or files that begin with a word, for the completion scripts. Problems print nothing. */
 export async function complete(args: Arguments, env: Environment): Promise<void> {
   try {
-    const names = await deadline(namesFor(args.get("WORD") ?? "", args, env), PATIENCE);
+    const names: string[] = await deadline(namesFor(args.get("WORD") ?? "", args, env), PATIENCE);
     // A shell reads one name a line.
     const usable = names.filter((name) => printable(name) === name);
     print(usable.map((name) => `${name}\n`).join(""));

@@ -1,6 +1,4 @@
-import type { MetricFamily } from "../../../http/metrics/exposition.ts";
-import type { ServerLoad } from "../../../api/endpoint.ts";
-import type { BackgroundPart } from "../../../store/store.ts";
+import type { Announcements, Questions } from "../../../server/peers.ts";
 
 /** The environment variable that tells a process of a server, as JSON, which one it is. */
 export const ASSIGNMENT_VARIABLE = "KVDRIVE_WORKER";
@@ -23,30 +21,6 @@ export interface Assignment {
   count: number;
   /** The ports of the server; absent for its first process, which opens them. */
   ports?: Ports | undefined;
-}
-
-/** What a process tells all others, by topic. */
-export interface Announcements {
-  /** A wrong key was counted for an address. */
-  wrong_key: [address: string, subject: string];
-  /** A wrong password was counted, for an address and a link. */
-  wrong_password: [address: string, subject: string];
-  /** There is background work, which the leader does. */
-  wake: BackgroundPart;
-  /** Told by the parent: the number of running processes, how many have ended, and when the last one did. */
-  processes: { running: number; ended: number; lastEnd: number | undefined };
-}
-
-/** What a process asks all others: the parameter and the answer, by topic. */
-export interface Questions {
-  /** The state of the process. */
-  load: [null, ServerLoad];
-  /** Its metrics. */
-  metrics: [null, MetricFamily[]];
-  /** The answer to a challenge of a certificate authority; `null` for an unknown token. */
-  challenge: [token: string, string | null];
-  /** Whether there is a certificate for the host name of an application, after an attempt to obtain it. */
-  certificate: [name: string, boolean];
 }
 
 export type Announcement = {

@@ -1,28 +1,15 @@
-import { WrongKeyLimiter } from "../../../http/network/wrong_keys.ts";
 import type { PortSharing } from "../../../http1/listener.ts";
 import type { ServeOptions } from "../../options/serve_options.ts";
-import type { Peers } from "./worker.ts";
+import type { ServerProcess } from "./worker.ts";
 
 /** Returns how a process shares its ports with others; `undefined` if there are none. */
-export function sharingOf({ count, ports }: Peers): PortSharing | undefined {
+export function sharingOf({ count, ports }: ServerProcess): PortSharing | undefined {
   if (count === 1) return undefined;
   return ports === undefined ? "first" : "further";
 }
 
-/** Returns a limiter that counts the wrong keys, or passwords, at all processes of the server. */
-export function commonLimiter(
-  peers: Peers,
-  topic: "wrong_key" | "wrong_password",
-): WrongKeyLimiter {
-  const limiter = new WrongKeyLimiter({
-    onCount: (address, subject) => peers.tell(topic, [address, subject]),
-  });
-  peers.onTold(topic, ([address, subject]) => limiter.count(address, subject));
-  return limiter;
-}
-
 /** Returns the options of one process: with the ports that the first one has opened, and its part of the limits. */
-export function partOf(options: ServeOptions, { count, ports }: Peers): ServeOptions {
+export function partOf(options: ServeOptions, { count, ports }: ServerProcess): ServeOptions {
   const part = { ...options, maxUploads: Math.floor(options.maxUploads / count) };
   if (ports === undefined) return part;
   const { acme } = options;

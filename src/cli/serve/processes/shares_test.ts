@@ -4,9 +4,9 @@ import { SERVE_OPTIONS } from "../../options/configuration.ts";
 import { readServeOptions, type ServeOptions } from "../../options/serve_options.ts";
 import { MIB } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
-import { createMemoryBudget } from "../machine.ts";
-import { commonLimiter, partOf, sharingOf } from "./shares.ts";
-import { NO_PEERS, type Peers } from "./worker.ts";
+import { createMemoryBudget } from "../../../server/memory.ts";
+import { partOf, sharingOf } from "./shares.ts";
+import { LONE_PROCESS, type ServerProcess } from "./worker.ts";
 
 const PORTS = { server: 8000, gate: 8001 };
 
@@ -22,7 +22,7 @@ function memoryOf(of: ServeOptions, processes: number): number {
 Deno.test("The parts of all processes are never more than the whole", () => {
   for (const count of [1, 2, 3, 7, 64]) {
     const whole = options("--max-uploads", "100", "--memory-budget", "5000000001");
-    const { maxUploads } = partOf(whole, { ...NO_PEERS, count });
+    const { maxUploads } = partOf(whole, { ...LONE_PROCESS, count });
     assert(maxUploads * count <= 100 && maxUploads > 100 / count - 1, `${count}`);
     const memory = memoryOf(whole, count) * count;
     assert(memory <= 5_000_000_001 && memory > 4_990_000_000, `${count}: ${memory}`);
@@ -32,31 +32,14 @@ Deno.test("The parts of all processes are never more than the whole", () => {
 
 Deno.test("All processes listen on the ports that the first one has opened", () => {
   const whole = options("--port", "0", "--apps-port", "auto", "--s3-port", "0");
-  const first: Peers = { ...NO_PEERS, count: 2 };
+  const first: ServerProcess = { ...LONE_PROCESS, count: 2 };
   assertEquals(partOf(whole, first).port, 0);
   const { port, appsPort, s3Port } = partOf(whole, { ...first, index: 1, ports: PORTS });
   assertEquals([port, appsPort, s3Port], [8000, 8001, "off"]);
   const { appsPort: closed } = partOf(options(), { ...first, ports: { server: 8000 } });
   assertEquals(closed, "off");
-  const sharings = [NO_PEERS, first, { ...first, ports: PORTS }].map(sharingOf);
+  const sharings = [LONE_PROCESS, first, { ...first, ports: PORTS }].map(sharingOf);
   assertEquals(sharings, [undefined, "first", "further"]);
-});
-
-Deno.test("A wrong key counts at all processes, and is told to the others once", () => {
-  const listeners: ((value: [string, string]) => void)[] = [];
-  const told: unknown[] = [];
-  const peers: Peers = {
-    ...NO_PEERS,
-    tell: (...message) => told.push(message),
-    onTold: (_topic, listener) => listeners.push(listener as never),
-  };
-  const limiter = commonLimiter(peers, "wrong_key");
-  for (let i = 0; i < 10; i++) {
-    assertEquals(limiter.record("192.0.2.1"), undefined);
-    listeners[0]?.(["192.0.2.2", ""]);
-  }
-  assert((limiter.record("192.0.2.3") ?? 0) > 0);
-  assertEquals(told, new Array(10).fill(["wrong_key", ["192.0.2.1", ""]]));
 });
 
 Deno.test("Limits that processes divide must be enough for all of them", () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { failureReason } from "../../../rules/system_error.ts";
 import { MINUTE, SECOND } from "../../../rules/units.ts";
+import { logFormatOf } from "../../../server/log.ts";
 import { type Build, currentBuild, runPermission } from "../../../version.ts";
 import type { ServeOptions } from "../../options/serve_options.ts";
 import {
@@ -12,7 +13,6 @@ import {
   StartError,
 } from "../../terminal/output.ts";
 import { NpxParent } from "../npx_parent.ts";
-import { logFormatOf } from "../observation.ts";
 import {
   type Announcement,
   ASSIGNMENT_VARIABLE,

@@ -1,44 +1,21 @@
 import process from "node:process";
 import { SECOND } from "../../../rules/units.ts";
 import type { Environment } from "../../terminal/output.ts";
+import { type Announcements, NO_PEERS, type Peers, type Questions } from "../../../server/peers.ts";
 import {
-  type Announcements,
   type Assignment,
   ASSIGNMENT_VARIABLE,
   type MessageToParent,
   type MessageToWorker,
   type Ports,
-  type Questions,
 } from "./messages.ts";
 import { onSignals, SIGNALS } from "./shutdown_signal.ts";
 
 /** How long the other processes have for an answer, in milliseconds. */
 const ANSWER_TIME = SECOND;
 
-/** A process of a server, and its connection to the others. */
-export interface Peers extends Assignment {
-  /** Whether this process does the work of which there is one: background work, backups, certificates, the start message. */
-  readonly isLeader: boolean;
-  /** The last announcement of the parent; `undefined` without one. */
-  readonly processes: Announcements["processes"] | undefined;
-  /** Tells all other processes something. */
-  tell<T extends keyof Announcements>(topic: T, value: Announcements[T]): void;
-  /** Calls a listener with what other processes tell. */
-  onTold<T extends keyof Announcements>(
-    topic: T,
-    listener: (value: Announcements[T]) => void,
-  ): void;
-  /** Asks all other processes. @returns the answers of those that answer within some milliseconds. */
-  ask<T extends keyof Questions>(
-    topic: T,
-    value: Questions[T][0],
-    timeout?: number,
-  ): Promise<Questions[T][1][]>;
-  /** Answers the questions of other processes. */
-  onAsked<T extends keyof Questions>(
-    topic: T,
-    answer: (value: Questions[T][0]) => Questions[T][1] | Promise<Questions[T][1]>,
-  ): void;
+/** A process of a server as its parent knows it. */
+export interface ServerProcess extends Peers, Assignment {
   /** Announces that this process serves. @returns whether the server begins, once all processes do; otherwise it ends. */
   ready(ports: Ports): Promise<boolean>;
   /** Calls a listener with the exit status of each signal. Returns a function that ends that. */
@@ -46,21 +23,15 @@ export interface Peers extends Assignment {
 }
 
 /** The only process of its server. */
-export const NO_PEERS: Peers = {
+export const LONE_PROCESS: ServerProcess = {
+  ...NO_PEERS,
   index: 0,
-  count: 1,
-  isLeader: true,
-  processes: undefined,
-  tell: () => {},
-  onTold: () => {},
-  ask: () => Promise.resolve([]),
-  onAsked: () => {},
   ready: () => Promise.resolve(true),
   onSignals,
 };
 
 /** Returns the connection of a process that `superviseServer` has started; `undefined` in any other process. */
-export function peersOf(env: Environment): Peers | undefined {
+export function peersOf(env: Environment): ServerProcess | undefined {
   const assignment = env[ASSIGNMENT_VARIABLE] ?? "";
   if (assignment === "" || process.send === undefined) return undefined;
   return new WorkerPeers(JSON.parse(assignment));
@@ -69,7 +40,7 @@ export function peersOf(env: Environment): Peers | undefined {
 type Listener = (value: never) => unknown;
 
 /** One of several processes of a server. It ends with its parent. */
-class WorkerPeers implements Peers {
+class WorkerPeers implements ServerProcess {
   readonly index: number;
   readonly count: number;
   readonly ports: Ports | undefined;

@@ -5,6 +5,7 @@ import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
+import { serverAddress } from "../../core/server.ts";
 import type { MenuItem } from "../../ui/menu.tsx";
 import { copyText } from "../../ui/copy.tsx";
 import { confirm } from "../../ui/dialog.tsx";
@@ -184,7 +185,7 @@ export class FileActions {
     const hash = entry.kind === "folder"
       ? links.folder(project, drive, entry.name)
       : links.folder(project, drive, folderOf(entry), { open: labelOf(entry) });
-    await copyText(`${location.origin}/${hash}`);
+    await copyText(`${serverAddress()}/${hash}`);
     this.app.toasts.success("Link copied. Only people who can sign in can open it", {
       label: "Share with anyone",
       run: () => void this.share(entry),

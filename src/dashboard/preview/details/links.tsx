@@ -1,5 +1,6 @@
 import { Share2 } from "lucide";
 import { useApp } from "../../core/context.ts";
+import { serverAddress } from "../../core/server.ts";
 import { type Entry, labelOf, type Place } from "../../files/entry.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { LinkList } from "../../links/link_item.tsx";
@@ -52,9 +53,9 @@ export function Copied({ label, text }: { label: string; text: string }) {
 export function curlOf(
   { project, drive }: Omit<Place, "path">,
   entry: Entry,
-  origin: string = location.origin,
+  server: string = serverAddress(),
 ): string {
   const path = ["v1", project, drive].map(encodeURIComponent).join("/");
-  const url = `${origin}/${path}/files/download?name=${encodeURIComponent(entry.name)}`;
+  const url = `${server}/${path}/files/download?name=${encodeURIComponent(entry.name)}`;
   return `curl -H "X-Api-Key: $KEY" -o ${quoted(labelOf(entry))} ${quoted(url)}`;
 }

@@ -1,6 +1,7 @@
 import { dataOf, SESSION_HEADER } from "../../core/api.ts";
 import { ApiError, refused, unreachable } from "../../core/api_error.ts";
 import type { App } from "../../core/context.ts";
+import { basePath } from "../../core/server.ts";
 import type { StoredPart } from "./parts.ts";
 
 export interface UploadTarget {
@@ -184,7 +185,7 @@ function uploadOf(target: UploadTarget, upload_id: string) {
 }
 
 function pathOf({ project, drive }: UploadTarget): string {
-  return `/v1/${encodeURIComponent(project)}/${encodeURIComponent(drive)}`;
+  return `${basePath()}/v1/${encodeURIComponent(project)}/${encodeURIComponent(drive)}`;
 }
 
 function queryOf(values: Record<string, string | number>): URLSearchParams {

@@ -6,9 +6,9 @@ import {
   newSecret,
   parseProjectKey,
   type ProjectKey,
-} from "../../rules/secrets.ts";
-import type { Store } from "../../store/store.ts";
-import { UsageError } from "../terminal/output.ts";
+} from "../rules/secrets.ts";
+import type { Store } from "../store/store.ts";
+import { UsageError } from "../cli/terminal/output.ts";
 
 export interface ConfiguredCredentials {
   projectKey: ProjectKey | undefined;
@@ -20,6 +20,8 @@ export interface NewCredentials {
   projectKey?: ProjectKey;
   adminToken?: string;
 }
+
+type CredentialStore = Pick<Store, "projects" | "adminToken" | "links">;
 
 /** How to create a secret: a sentence. */
 const HOW_TO_CREATE = "Create one with: openssl rand -hex 16";
@@ -69,54 +71,36 @@ function requireSendable(token: string): void {
   );
 }
 
-/**
- * Stores the configured credentials. Creates a first project if there is none, an administrator's token if there is
- * none, and the key that signs links if there is none.
- */
-export async function applyCredentials(
-  { projects, adminToken, links }: Pick<Store, "projects" | "adminToken" | "links">,
+/** Stores the configured credentials, and the key that signs links if there is none. */
+export async function storeCredentials(
+  { projects, adminToken, links }: CredentialStore,
   configured: ConfiguredCredentials,
-): Promise<NewCredentials> {
-  const created: NewCredentials = {};
+): Promise<void> {
   if (configured.projectKey !== undefined) {
     await projects.ensure(configured.projectKey.project, configured.projectKey);
-  } else if (await projects.isEmpty()) {
-    created.projectKey = newProjectKey();
-    await projects.ensure(created.projectKey.project, created.projectKey);
   }
-  if (configured.adminToken !== undefined) {
-    await adminToken.set(hashSecret(configured.adminToken));
-  } else {
-    const token = newSecret();
-    // If several servers start on a new store, one of them creates the token.
-    if (await adminToken.setFirst(hashSecret(token))) created.adminToken = token;
-  }
+  if (configured.adminToken !== undefined) await adminToken.set(hashSecret(configured.adminToken));
   await links.ensureKey();
-  return created;
 }
 
-/** Returns the message that shows new secrets; empty if there are none. */
-export function startMessage(
-  { projectKey, adminToken }: NewCredentials,
-  address: string,
-  curlFlags: string,
-): string {
-  const lines: string[] = [];
-  if (projectKey !== undefined) {
-    lines.push(
-      `Project id:            ${projectKey.project}`,
-      `Project key:           ${projectKey.text}`,
-    );
+/**
+ * Stores the configured credentials, creates a first project if there is none, and an administrator's token if there is
+ * none.
+ */
+export async function applyCredentials(
+  store: CredentialStore,
+  configured: ConfiguredCredentials,
+): Promise<NewCredentials> {
+  await storeCredentials(store, configured);
+  const created: NewCredentials = {};
+  if (configured.projectKey === undefined && await store.projects.isEmpty()) {
+    created.projectKey = newProjectKey();
+    await store.projects.ensure(created.projectKey.project, created.projectKey);
   }
-  if (adminToken !== undefined) lines.push(`Administrator's token: ${adminToken}`);
-  if (lines.length === 0) return "";
-  lines.unshift("These secrets are shown only once: store them like passwords.", "");
-  if (projectKey !== undefined) {
-    lines.push(
-      "",
-      "Upload a first file:",
-      `  curl ${curlFlags}-X POST -H 'X-Api-Key: ${projectKey.text}' -H 'Content-Type: text/plain' --data-binary 'Hello!' '${address}/v1/${projectKey.project}/first/files?name=hello.txt'`,
-    );
+  if (configured.adminToken === undefined) {
+    const token = newSecret();
+    // If several servers start on a new store, one of them creates the token.
+    if (await store.adminToken.setFirst(hashSecret(token))) created.adminToken = token;
   }
-  return `${lines.join("\n")}\n\n`;
+  return created;
 }

@@ -1,14 +1,9 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
-import { hashSecret, MAX_KEY_HEADER, newProjectKey, parseProjectKey } from "../../rules/secrets.ts";
-import { type Database, openMemoryDatabase } from "../../store/engine/database.ts";
-import { Store } from "../../store/store.ts";
-import { UsageError } from "../terminal/output.ts";
-import {
-  applyCredentials,
-  type ConfiguredCredentials,
-  readCredentials,
-  startMessage,
-} from "./credentials.ts";
+import { hashSecret, MAX_KEY_HEADER, parseProjectKey } from "../rules/secrets.ts";
+import { type Database, openMemoryDatabase } from "../store/engine/database.ts";
+import { Store } from "../store/store.ts";
+import { UsageError } from "../cli/terminal/output.ts";
+import { applyCredentials, type ConfiguredCredentials, readCredentials } from "./credentials.ts";
 
 const NOTHING: ConfiguredCredentials = { projectKey: undefined, adminToken: undefined };
 
@@ -161,15 +156,4 @@ Deno.test("Only the SHA-256 of a key or token is stored", async () => {
       assertStringIncludes(stored, hashSecret(adminToken));
     });
   }
-});
-
-Deno.test("New credentials are shown with a first request, and nothing otherwise", () => {
-  const projectKey = newProjectKey();
-  assertEquals(startMessage({}, "http://127.0.0.1:8000", ""), "");
-  const text = startMessage({ projectKey, adminToken: "token" }, "https://[::1]:1", "-k ");
-  for (const part of [projectKey.text, "token", "curl -k -X POST", "https://[::1]:1/v1/"]) {
-    assertStringIncludes(text, part);
-  }
-  const tokenOnly = startMessage({ adminToken: "token" }, "http://127.0.0.1:8000", "");
-  assertEquals([tokenOnly.includes("token"), tokenOnly.includes("curl")], [true, false]);
 });

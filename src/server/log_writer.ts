@@ -1,5 +1,5 @@
 import { deadline } from "@std/async/deadline";
-import { MIB, SECOND } from "../../rules/units.ts";
+import { MIB, SECOND } from "../rules/units.ts";
 
 /** Lines are written in batches: after this many milliseconds, or this many characters. */
 const LOG_FLUSH_INTERVAL = 100;

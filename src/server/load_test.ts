@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import type { ServerLoad } from "../../../api/endpoint.ts";
-import { HOUR } from "../../../rules/units.ts";
+import type { ServerLoad } from "../api/endpoint.ts";
+import { HOUR } from "../rules/units.ts";
 import { processWarnings, sumOfLoads } from "./load.ts";
 
 function load(own: Partial<ServerLoad>): ServerLoad {

@@ -1,7 +1,7 @@
-import type { ServerLoad } from "../../../api/endpoint.ts";
-import { isoSeconds } from "../../../rules/dates.ts";
-import { HOUR } from "../../../rules/units.ts";
-import type { Announcements } from "./messages.ts";
+import type { ServerLoad } from "../api/endpoint.ts";
+import { isoSeconds } from "../rules/dates.ts";
+import { HOUR } from "../rules/units.ts";
+import type { Announcements } from "./peers.ts";
 
 /** How long the end of a process is a warning, in milliseconds. */
 const ENDED_WARNING_TIME = HOUR;

@@ -1,0 +1,118 @@
+import type { CertificateStatus } from "../acme/certificate_entry.ts";
+import type { ServerLoad } from "../api/endpoint.ts";
+import { HttpMetrics } from "../http/metrics/http_metrics.ts";
+import { MetricsPage } from "../http/metrics/metrics_page.ts";
+import { StoreMetrics } from "../http/metrics/store_metrics.ts";
+import { type RequestKind, RequestObserver } from "../http/request_context.ts";
+import type { BackupStatus } from "../store/backup/backup_health.ts";
+import { unknownVolume, volumeOf, type VolumeQuery } from "../store/disk/volume.ts";
+import type { Store } from "../store/store.ts";
+import { type Build, VERSION } from "../version.ts";
+import { processWarnings, sumOfLoads } from "./load.ts";
+import type { ServerLog } from "./log.ts";
+import { NO_PEERS, type Peers } from "./peers.ts";
+
+export interface ObservationOptions {
+  log: ServerLog;
+  /** The store's folder; `undefined` for a shared store. */
+  data: string | undefined;
+  build: Build["kind"];
+  /** The other processes of the server, if any. */
+  peers?: Peers;
+}
+
+/** The parts of a server with metrics of their own. */
+interface MeasuredParts {
+  store: Store;
+  backups?: (() => BackupStatus) | undefined;
+  certificates?: (() => CertificateStatus[]) | undefined;
+}
+
+/** The log and the metrics of a server. */
+export class Observation {
+  /** Counts the operations of the store. */
+  readonly store = new StoreMetrics();
+  readonly observer: RequestObserver;
+  readonly build: Build["kind"];
+  readonly peers: Peers;
+  readonly log: ServerLog;
+  readonly #http = new HttpMetrics();
+  readonly #folder: string | undefined;
+
+  constructor({ log, data, build, peers = NO_PEERS }: ObservationOptions) {
+    this.log = log;
+    this.build = build;
+    this.peers = peers;
+    this.#folder = data;
+    this.observer = new RequestObserver(this.#http, log.requests);
+  }
+
+  /** Logs a failure, with the id of the request that met it. */
+  readonly onError = (error: unknown, requestId?: string): void =>
+    this.log.onError(error, requestId);
+
+  /** Logs a sentence. */
+  readonly onNotice = (text: string): void => this.log.onNotice(text);
+
+  /** Returns the number of running requests by kind. */
+  running(): Readonly<Record<RequestKind, number>> {
+    return this.#http.running;
+  }
+
+  /** Whether the store is a file of this machine. */
+  get hasFile(): boolean {
+    return this.#folder !== undefined;
+  }
+
+  /** Size and free space of the store's disk. */
+  get volume(): VolumeQuery {
+    return this.#folder === undefined ? unknownVolume : volumeOf(this.#folder);
+  }
+
+  /** Returns the metrics page, including the figures of a store. */
+  metricsPage({ store, backups, certificates }: MeasuredParts): MetricsPage {
+    const page = new MetricsPage({
+      http: this.#http,
+      store: this.store,
+      memory: () => store.memory.uses(),
+      usage: () => store.usage(),
+      integrity: () => store.integrity(),
+      storeSize: () => store.size(),
+      volume: this.volume,
+      backups,
+      certificates,
+      droppedLines: () => this.log.dropped(),
+      version: VERSION,
+      others: () => this.peers.ask("metrics", null),
+    });
+    this.peers.onAsked("metrics", () => page.families());
+    return page;
+  }
+
+  /** Returns a function for the load of the server, to which this process contributes what is given. */
+  loadOf(
+    { backups, warnings }: Pick<MeasuredParts, "backups"> & {
+      warnings?: (() => Promise<string[]>) | undefined;
+    },
+  ): () => Promise<ServerLoad> {
+    const own = async (): Promise<ServerLoad> => {
+      const { rss, heapUsed } = Deno.memoryUsage();
+      return {
+        running: { ...this.#http.running },
+        memory: { resident: rss, heap: heapUsed },
+        started: performance.timeOrigin,
+        processes: 1,
+        backup: backups?.(),
+        warnings: await warnings?.() ?? [],
+      };
+    };
+    const { peers } = this;
+    peers.onAsked("load", own);
+    return async () => {
+      const [load, others] = await Promise.all([own(), peers.ask("load", null)]);
+      const sum = sumOfLoads([load, ...others]);
+      const added = processWarnings(peers.processes, peers.count);
+      return { ...sum, warnings: [...sum.warnings, ...added] };
+    };
+  }
+}

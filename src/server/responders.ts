@@ -1,0 +1,71 @@
+import { createApp } from "../app.ts";
+import type { Deps } from "../api/endpoint.ts";
+import type { HttpError } from "../http/http_error.ts";
+import { requestedHost } from "../http/network/request_origin.ts";
+import type { Handler } from "../http1/server.ts";
+import { isWithin } from "../rules/hosts.ts";
+
+/** Responds on the port of S3. */
+export interface S3Responder {
+  handler: Handler;
+  /** Returns the response to bytes that are no valid HTTP request. */
+  refusal: (error: HttpError, requestId: string) => Response;
+}
+
+/** The handlers of requests. */
+export interface Responders {
+  /** On the server's port. */
+  app: Handler;
+  /** Absent if S3 is off. */
+  s3?: S3Responder;
+}
+
+/**
+ * Returns the handlers of requests. A request for the domain of S3, or for a name below it, never reaches the other
+ * routes. The modules of S3 are loaded only if it is on: loading them takes a tenth of the start time.
+ */
+export async function respondersOf(
+  { s3Domain, s3Port }: { s3Domain: string | undefined; s3Port: number | "off" },
+  deps: Deps,
+): Promise<Responders> {
+  const routes = createApp(deps);
+  if (s3Domain === undefined && s3Port === "off") return { app: routes };
+  const { createS3App, refuse } = await import("../s3/s3_app.ts");
+  const handler = createS3App({ ...deps, domain: s3Domain });
+  const app: Handler = (request, info) =>
+    isWithin(requestedHost(request.headers), s3Domain)
+      ? handler(request, info)
+      : routes(request, info);
+  return { app: s3Domain === undefined ? routes : app, s3: { handler, refusal: refuse } };
+}
+
+export interface S3Place {
+  /** Its host name on the server's own port, if it has one. */
+  domain: string | undefined;
+  /** Its own port, for every host name, if it has one. */
+  port: number | undefined;
+  /** How its own port is reached. */
+  scheme: "http" | "https";
+}
+
+/**
+ * Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off.
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * const place = { domain: undefined, port: 9000, scheme: "http" } as const;
+ * assertEquals(s3Address(place, "http://kv.example:8000"), "http://kv.example:9000");
+ * const named = { ...place, domain: "s3.example" };
+ * assertEquals(s3Address(named, "https://kv.example"), "https://s3.example");
+ * ```
+ */
+export function s3Address({ domain, port, scheme }: S3Place, origin: string): string | undefined {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || domain === undefined && port === undefined) return undefined;
+  if (domain !== undefined) {
+    url.hostname = domain;
+    return url.origin;
+  }
+  return new URL(`${scheme}://${url.hostname}:${port}`).origin;
+}
