@@ -8,6 +8,7 @@ import { type Operation, readOperations, targetOf } from "../support/openapi/ope
 import { GatedBody } from "../support/paced_body.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
 import { newAddress, PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
+import { imageBytes } from "../support/sharing/thumbnails.ts";
 
 /**
  * What every operation answers alike, asked of each that is described. That an answer is as it is described is judged on
@@ -164,6 +165,8 @@ test(
     const heads = all.filter(({ method }) => method === "HEAD");
     const file = await server.dashboardFile("main.js");
     const [token, ticket] = [await makeLink(drive), await makeTicket(drive)];
+    const thumbnail = { body: imageBytes(100) };
+    (await drive.send("PUT", "/files/thumbnail?name=file", thumbnail)).expect(200);
     const given = { upload_id: upload.id, file, token, ticket };
     const auth = having(heads, 204);
     assertEquals(auth.map(({ path }) => path), ["/auth/{project_id}/{app}"]);

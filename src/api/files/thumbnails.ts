@@ -1,4 +1,3 @@
-import { concat } from "@std/bytes/concat";
 import { assertDigest, expectedDigest, readBody } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { HttpResponse, ResponseHeaders } from "../../http/responses/http_response.ts";
@@ -108,7 +107,14 @@ async function readThumbnail(
     tooLarge: errors.thumbnailTooLarge,
     context,
   });
-  const bytes = concat(await Array.fromAsync(body));
+  // Into one buffer: a sender may make many small pieces, each of which takes memory besides its bytes.
+  const buffer = new Uint8Array(MAX_THUMBNAIL);
+  let size = 0;
+  for await (const piece of body) {
+    buffer.set(piece, size);
+    size += piece.byteLength;
+  }
+  const bytes = buffer.slice(0, size);
   assertDigest(expected, digest(bytes));
   if (thumbnailType(bytes) === undefined) throw errors.notThumbnail();
   return bytes;
