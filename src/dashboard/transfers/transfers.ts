@@ -9,7 +9,7 @@ import { folderOf, type Place } from "../files/entry.ts";
 import { prepare } from "./preparation.ts";
 import { keyOf, UploadRecords } from "./upload/records.ts";
 import { ServerCalls } from "./upload/server_calls.ts";
-import { addThumbnail } from "./upload/thumbnail.ts";
+import { UploadThumbnails } from "./upload/thumbnails.ts";
 import { type UploadSource, UploadTask, type UploadTools } from "./upload/upload_task.ts";
 
 /** A file to send, with its path below the folder that it is sent to. */
@@ -50,13 +50,14 @@ export class Transfers {
 
   constructor(readonly app: App) {
     this.server = new ServerCalls(app);
+    const thumbnails = new UploadThumbnails(app, this.server);
     this.#tools = {
       server: this.server,
       records: new UploadRecords(localStorage),
       requests: new Limiter(),
       tab: Math.random().toString(36).slice(2),
       wait: (...wait) => this.#wait(...wait),
-      addThumbnail: (...upload) => addThumbnail(app, this.server, ...upload),
+      addThumbnail: (...upload) => thumbnails.add(...upload),
       onChange: () => this.#changed(),
     };
   }
