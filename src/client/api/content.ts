@@ -35,8 +35,9 @@ export interface Source {
   size: number | undefined;
   /** The content type, if the content has one. */
   type: string | undefined;
-  parts(): AsyncGenerator<FilePart, void>;
-  /** Reads a part again, or before its turn; streams cannot. */
+  /** @param skipped Numbers of parts that need not be read. Streams have to be read all the same. */
+  parts(skipped: ReadonlySet<number>): AsyncGenerator<FilePart, void>;
+  /** Reads a part before its turn; streams cannot. */
   read?(number: number): Promise<Uint8Array>;
 }
 
@@ -101,9 +102,9 @@ function slicedSource(
     size,
     type: type === "" ? undefined : type,
     read,
-    async *parts() {
+    async *parts(skipped) {
       for (let number = 1; number <= count; number++) {
-        yield { number, bytes: await read(number), isLast: number === count };
+        if (!skipped.has(number)) yield { number, bytes: await read(number), isLast: number === count };
       }
     },
   };

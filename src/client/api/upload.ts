@@ -72,6 +72,10 @@ export async function put(
 
 class FileUpload {
   readonly #parts: AsyncGenerator<FilePart, void>;
+  /** The SHA-256 of the parts that the server has, by number. */
+  readonly #stored = new Map<number, string | undefined>();
+  /** Those that an interrupted upload had and that were compared before. */
+  readonly #resumed = new Set<number>();
   #sent = 0;
 
   constructor(
@@ -80,7 +84,7 @@ class FileUpload {
     private readonly source: Source,
     private readonly options: PutOptions,
   ) {
-    this.#parts = source.parts();
+    this.#parts = source.parts(this.#resumed);
   }
 
   async send(): Promise<StoredFile> {
@@ -147,14 +151,14 @@ class FileUpload {
   async #sendParts(first: FilePart): Promise<StoredFile> {
     await this.#checkConditions();
     const uploads = new Uploads(this.transport, this.place.drive);
+    const { name } = this.place;
     const found = this.options.resume ? await this.#findOpen(uploads, first) : undefined;
-    const id = found?.upload_id ?? await this.#start(uploads);
+    const id = found?.upload_id ??
+      (await uploads.start(name, this.#attributes, this.options)).upload_id;
     try {
-      const sent = await this.#sendAll(uploads, id, first, found);
-      if (found !== undefined) await this.#verify(uploads, id, sent);
-      const { name } = this.place;
-      const answer = await uploads.complete(id, name, this.options);
-      const { project_id, drive_name, expires } = answer;
+      await this.#sendAll(uploads, id, first, found);
+      if (found !== undefined) await this.#verify(uploads, id);
+      const { project_id, drive_name, expires } = await uploads.complete(id, name, this.options);
       return { name, project_id, drive_name, ...(expires === undefined ? {} : { expires }) };
     } catch (error) {
       if (this.#isOver(error)) await this.#discard(id);
@@ -175,7 +179,7 @@ class FileUpload {
   #isOver(error: unknown): boolean {
     if (this.options.resume !== true) return true;
     if (!(error instanceof KvdriveError)) return false;
-    return error.code === "source_changed" || error.status === 412;
+    return ["source_changed", "upload_conflict"].includes(error.code) || error.status === 412;
   }
 
   /** Checks early what the last request enforces, so that no parts are sent in vain. */
@@ -198,20 +202,14 @@ class FileUpload {
     );
   }
 
-  async #start(uploads: Uploads): Promise<string> {
-    const { name } = this.place;
-    return (await uploads.start(name, this.#attributes, this.options)).upload_id;
-  }
-
   /** Sends the parts, several at once. A failure is thrown once all running requests have ended. */
   async #sendAll(
     uploads: Uploads,
     id: string,
     first: FilePart,
     found: UploadState | undefined,
-  ): Promise<Map<number, string | undefined>> {
-    const stored = new Map(found?.parts.map(({ part, sha256 }) => [part, sha256]));
-    const sent = new Map<number, string | undefined>();
+  ): Promise<void> {
+    const known = new Map(found?.parts.map(({ part, sha256 }) => [part, sha256]));
     const running = new Set<Promise<void>>();
     const abort = new AbortController();
     const onAbort = () => abort.abort(this.options.signal?.reason);
@@ -219,11 +217,12 @@ class FileUpload {
     let failure: { error: unknown } | undefined;
     const send = async ({ number, bytes }: FilePart): Promise<void> => {
       const sha256 = await sha256Of(bytes);
-      sent.set(number, sha256);
-      if (sha256 === undefined || stored.get(number) !== sha256) {
+      if (known.has(number) && known.get(number) !== sha256) throw this.#conflict();
+      if (!known.has(number)) {
         const { signal } = abort;
         await uploads.putPart(id, this.place.name, number, bytes, { sha256, signal });
       }
+      this.#stored.set(number, sha256);
       this.#count(bytes.byteLength);
     };
     try {
@@ -246,25 +245,25 @@ class FileUpload {
       this.options.signal?.removeEventListener("abort", onAbort);
     }
     if (failure !== undefined) throw failure.error;
-    return sent;
   }
 
   /**
    * Returns an interrupted upload of the same content, with the parts that the server has. Another program may be sending
-   * a file of this name at this moment, so an upload is taken over only if what it has is the same.
+   * a file of this name at this moment, so an upload is taken over only if all that it has is the same.
    */
   async #findOpen(uploads: Uploads, first: FilePart): Promise<UploadState | undefined> {
     const { size } = this.source;
     if (size === undefined) {
       throw invalidArgument("A stream is resumed by its length: give its bytes as size");
     }
-    const own = await sha256Of(first.bytes);
-    if (own === undefined) return undefined;
     try {
       for await (const { upload_id, name } of uploads.list()) {
         if (name !== this.place.name) continue;
         const state = await uploads.get(upload_id, name);
-        if (state !== undefined && await this.#isSame(state, size, own)) return state;
+        if (state === undefined || !this.#isAlike(state, size)) continue;
+        if (!await this.#hasSameParts(state, first)) continue;
+        for (const { part, size } of state.parts) if (this.#resumed.has(part)) this.#count(size);
+        return state;
       }
     } catch (error) {
       // A key that may not list starts from the beginning.
@@ -273,35 +272,50 @@ class FileUpload {
     return undefined;
   }
 
-  async #isSame(state: UploadState, size: number, firstSha256: string): Promise<boolean> {
+  /** Reports whether an upload has the attributes of this one, and parts of a file of this size. */
+  #isAlike(state: UploadState, size: number): boolean {
     const { contentType, expiresIn, mtime } = this.#attributes;
-    const hasSameAttributes = state.content_type === contentType &&
-      state.expires_in === expiresIn && state.mtime === timeOf(mtime);
     const last = Math.ceil(size / MAX_PAYLOAD);
-    const hasSameSizes = state.parts.every(({ part, size: bytes }) =>
-      part <= last && bytes === Math.min(MAX_PAYLOAD, size - (part - 1) * MAX_PAYLOAD)
-    );
-    const [known] = state.parts;
-    if (!hasSameAttributes || !hasSameSizes || known?.sha256 === undefined) return false;
-    if (known.part === 1) return known.sha256 === firstSha256;
-    const bytes = await this.source.read?.(known.part);
-    return bytes !== undefined && known.sha256 === await sha256Of(bytes);
+    return state.content_type === contentType && state.expires_in === expiresIn &&
+      state.mtime === timeOf(mtime) && state.parts.every(({ part, size: bytes }) =>
+        part <= last && bytes === Math.min(MAX_PAYLOAD, size - (part - 1) * MAX_PAYLOAD)
+      );
+  }
+
+  /** Compares the parts of an upload: all of them, or the first alone if that is all that can be read of a stream. */
+  async #hasSameParts({ parts }: UploadState, first: FilePart): Promise<boolean> {
+    const { source } = this;
+    const compared = source.read === undefined ? parts.slice(0, 1) : parts;
+    const stored = new Map<number, string>();
+    for (const { part, sha256 } of compared) {
+      const bytes = part === 1 ? first.bytes : await source.read?.(part);
+      if (sha256 === undefined || bytes === undefined) return false;
+      if (sha256 !== await sha256Of(bytes)) return false;
+      stored.set(part, sha256);
+    }
+    // The first part is at hand: it is not sent again either.
+    stored.delete(1);
+    if (source.read === undefined) return compared.length > 0;
+    for (const [part, sha256] of stored) {
+      this.#stored.set(part, sha256);
+      this.#resumed.add(part);
+    }
+    return compared.length > 0;
   }
 
   /** Checks that no other client sent parts to the upload meanwhile. */
-  async #verify(
-    uploads: Uploads,
-    id: string,
-    sent: ReadonlyMap<number, string | undefined>,
-  ): Promise<void> {
+  async #verify(uploads: Uploads, id: string): Promise<void> {
     const state = await uploads.get(id, this.place.name);
     // One that is not open is refused by its completion.
     if (state === undefined) return;
-    const isSame = state.parts.length === sent.size &&
-      state.parts.every(({ part, sha256 }) => sent.get(part) === sha256);
-    if (isSame) return;
-    throw new KvdriveError(
-      `Another client sends parts of ${this.place.name} to the same upload: nothing was stored`,
+    const isSame = state.parts.length === this.#stored.size &&
+      state.parts.every(({ part, sha256 }) => this.#stored.get(part) === sha256);
+    if (!isSame) throw this.#conflict();
+  }
+
+  #conflict(): KvdriveError {
+    return new KvdriveError(
+      `The interrupted upload of ${this.place.name} has other content by now: nothing was stored. Try again`,
       { code: "upload_conflict" },
     );
   }

@@ -50,6 +50,8 @@ export async function namesIn(drive: Drive): Promise<string[]> {
 export class Interceptor {
   /** "POST /v1/…/files" for each request, without the query. */
   readonly calls: string[] = [];
+  /** Those that the server answered. */
+  readonly answered: string[] = [];
   #intercept: (
     request: Request,
     call: string,
@@ -71,7 +73,11 @@ export class Interceptor {
     const [, , ...rest] = pathname.split("/").slice(1);
     const call = `${request.method} ${rest.slice(1).join("/")}`;
     this.calls.push(call);
-    return await this.#intercept(request, call) ?? await fetch(request);
+    const own = await this.#intercept(request, call);
+    if (own !== undefined) return own;
+    const answer = await fetch(request);
+    this.answered.push(call);
+    return answer;
   };
 
   count(pattern: RegExp): number {
