@@ -1,11 +1,12 @@
 /**
- * Makes the npm package: `deno task npm --help`.
+ * Makes the npm packages: `deno task npm --help`.
  *
  * @module
  */
 
 import { join } from "@std/path/join";
 import { resolve } from "@std/path/resolve";
+import { CLIENT_PACKAGE, makeClientPackage } from "./client/package.ts";
 import { BUNDLE, bundleDashboard } from "./dashboard/bundle.ts";
 import { print, readOptions } from "./package/command_line.ts";
 import { makeNpmPackage, PACKAGE_NAME } from "./package/npm_package.ts";
@@ -13,7 +14,7 @@ import { publish, withWorkshop } from "./package/workshop.ts";
 
 const HELP = `Usage: deno task npm [--out DIR]
 
-  --out DIR   where ${PACKAGE_NAME} goes (dist/npm)
+  --out DIR   where ${PACKAGE_NAME} and ${CLIENT_PACKAGE} go (dist/npm)
   -h, --help  print this
 `;
 
@@ -27,12 +28,14 @@ if (import.meta.main) Deno.exit(await main(Deno.args));
 async function main(args: string[]): Promise<number> {
   const options = readOptions(args, OPTIONS, HELP);
   if (typeof options === "number") return options;
-  const path = await makePackage(resolve(options.out));
-  print(`${path}: ${((await Deno.stat(path)).size / 1e6).toFixed(1)} MB\n`);
+  for (const make of [makePackage, makeClientPackage]) {
+    const path = await make(resolve(options.out));
+    print(`${path}: ${((await Deno.stat(path)).size / 1e6).toFixed(2)} MB\n`);
+  }
   return 0;
 }
 
-/** Makes the npm package in a folder and returns its path. If that fails, the previous file is kept. */
+/** Makes the npm package of the server in a folder and returns its path. If that fails, the previous file is kept. */
 export async function makePackage(out: string): Promise<string> {
   await bundleDashboard(BUNDLE);
   return await withWorkshop(out, async (workshop) => {

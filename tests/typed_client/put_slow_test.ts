@@ -234,6 +234,17 @@ step("An aborted upload stores nothing, and rejects with the reason", async (dri
     const put = () => through(server, drive, calls).put("a", content, { signal: abort.signal });
     await assertRejects(put, Error, "Enough");
   }
+  // The server may open the upload when the caller has given up.
+  const early = new AbortController();
+  const calls = new Interceptor().on(async (request, call) => {
+    if (call !== "POST uploads") return undefined;
+    const answer = await fetch(request);
+    early.abort(new Error("Enough"));
+    await delay(100);
+    return answer;
+  });
+  const put = () => through(server, drive, calls).put("a", LARGE, { signal: early.signal });
+  await assertRejects(put, Error, "Enough");
   const aborted = AbortSignal.abort();
   await assertRejects(() => drive.put("a", "x", { signal: aborted }), DOMException);
   // A stream that never answers does not keep the upload waiting.

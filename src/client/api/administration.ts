@@ -69,11 +69,36 @@ export class Keys<Listed, Created, Options extends object> {
   }
 }
 
-/** The keys of a project. */
+/**
+ * The keys of a project.
+ *
+ * @example
+ * ```ts
+ * const keys: ProjectKeys = project.keys;
+ * await keys.create({ name: "scanner", permissions: ["write"], namePrefix: "inbox/" });
+ * ```
+ */
 export type ProjectKeys = Keys<ProjectKey, NewProjectKey, ProjectKeyOptions>;
-/** The S3 keys of a project. */
+/**
+ * The S3 keys of a project.
+ *
+ * @example
+ * ```ts
+ * const keys: S3Keys = project.s3Keys;
+ * await keys.create({ name: "backup" });
+ * ```
+ */
 export type S3Keys = Keys<S3Key, NewS3Key, S3KeyOptions>;
-/** The keys of an application. */
+/**
+ * The keys of an application.
+ *
+ * @example
+ * ```ts
+ * await project.apps.create({ name: "viewer", access: { enabled: true } });
+ * const keys: AppKeys = project.apps.keys("viewer");
+ * await keys.create({ name: "ci" });
+ * ```
+ */
 export type AppKeys = Keys<AppKey, NewAppKey, AppKeyOptions>;
 
 /**

@@ -1,6 +1,6 @@
 import { invalidArgument, isTemporary, KvdriveError, unlessMissing } from "./error.ts";
 import { type Conditions, conditionsOf } from "./headers.ts";
-import { type ApiRequest, type Transport, unlessAborted } from "./transport.ts";
+import { type ApiRequest, type Transport, withTimeout } from "./transport.ts";
 
 /** Milliseconds for which the bytes of a file may stall. */
 const IDLE_TIME = 60_000;
@@ -296,17 +296,13 @@ class ResumableBody {
   async #read(
     reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const idle = new AbortController();
-    const timer = setTimeout(() => idle.abort(new Error("it stopped sending")), IDLE_TIME);
     try {
-      return (await unlessAborted(reader.read(), idle.signal)).value;
+      return (await withTimeout(reader.read(), IDLE_TIME, "it stopped sending")).value;
     } catch (error) {
       this.#reader = undefined;
       await reader.cancel(error).catch(() => {});
       this.request.signal?.throwIfAborted();
       throw this.transport.unreachable(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

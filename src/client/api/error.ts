@@ -13,7 +13,12 @@ import type { ErrorCode } from "./types.ts";
  *
  * @example
  * ```ts
- * const code: ClientErrorCode = "unreachable";
+ * try {
+ *   await connect({ url: "http://127.0.0.1:9", key, retryFor: 0 }).whoami();
+ * } catch (error) {
+ *   const code: ClientErrorCode = "unreachable";
+ *   error instanceof KvdriveError && error.code === code; // true
+ * }
  * ```
  */
 export type ClientErrorCode =
@@ -31,7 +36,7 @@ export type ClientErrorCode =
  * @example
  * ```ts
  * const details: KvdriveErrorDetails = { status: 404, code: "file_not_found" };
- * throw new KvdriveError("There is no file a.txt", details); // KvdriveError
+ * new KvdriveError("There is no file a.txt", details).status; // 404
  * ```
  */
 export interface KvdriveErrorDetails {
@@ -58,8 +63,8 @@ export interface KvdriveErrorDetails {
  *   if (!(error instanceof KvdriveError)) throw error;
  *   error.status; // 404
  *   error.code; // "file_not_found"
- *   error.message; // "There is no file missing.jpg …"
- *   error.requestId; // "01J9Z3NDEKTSV4RRFFQ69G5FAV"
+ *   error.message; // "There is no file …"
+ *   error.requestId; // "dd783f46-…"
  * }
  * ```
  */

@@ -1,6 +1,15 @@
 import { invalidArgument } from "./error.ts";
 
-/** Conditions on the present version of a file. */
+/**
+ * Conditions on the present version of a file. ETags may have the quotes of headers or not.
+ *
+ * @example
+ * ```ts
+ * await photos.put("a.txt", "Hello");
+ * const conditions: Conditions = { ifMatch: (await photos.head("a.txt"))?.etag };
+ * await photos.change("a.txt", { expiresIn: 3600 }, conditions);
+ * ```
+ */
 export interface Conditions {
   /** Go on only if the file has this ETag. */
   ifMatch?: string | undefined;

@@ -216,8 +216,12 @@ function encode(text: string): string {
   }
 }
 
-/** Waits for a result no longer than until the signal is aborted: a handler in this process may not look at it. */
-export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for a result, or throws the reason of the signal: a handler in this process may not look at signals. */
+export async function unlessAborted<T>(
+  result: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return await result;
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
@@ -228,6 +232,21 @@ export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal):
     return await Promise.race([result, aborted]);
   } finally {
     signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Waits for a result no longer than some milliseconds. @throws an error with this message. */
+export async function withTimeout<T>(
+  result: Promise<T>,
+  milliseconds: number,
+  message: string,
+): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(message)), milliseconds);
+  try {
+    return await unlessAborted(result, late.signal);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

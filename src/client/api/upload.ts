@@ -3,7 +3,7 @@ import { type Content, type FilePart, type Source, sourceOf } from "./content.ts
 import { headOf, type Place } from "./download.ts";
 import { invalidArgument, KvdriveError } from "./error.ts";
 import { conditionsOf, digestHeader, sha256Of, timeOf } from "./headers.ts";
-import { LONG_ANSWER_TIME, type Transport, unlessAborted } from "./transport.ts";
+import { LONG_ANSWER_TIME, type Transport, unlessAborted, withTimeout } from "./transport.ts";
 import type { StoredFile, UploadState } from "./types.ts";
 import { attributesOf, type FileAttributes, Uploads } from "./uploads.ts";
 
@@ -11,7 +11,7 @@ import { attributesOf, type FileAttributes, Uploads } from "./uploads.ts";
 const PARALLEL_PARTS = 4;
 
 /** Milliseconds for which the abort of an upload that failed is waited for. */
-const ABORT_TIME = 10_000;
+const ABORT_TIME = 3000;
 
 /**
  * How far an upload is.
@@ -104,10 +104,7 @@ class FileUpload {
   }
 
   async #next(): Promise<FilePart | undefined> {
-    const { signal } = this.options;
-    const next = this.#parts.next();
-    const { value } = await (signal === undefined ? next : unlessAborted(next, signal));
-    return value ?? undefined;
+    return (await unlessAborted(this.#parts.next(), this.options.signal)).value ?? undefined;
   }
 
   #count(bytes: number): void {
@@ -153,8 +150,7 @@ class FileUpload {
     const uploads = new Uploads(this.transport, this.place.drive);
     const { name } = this.place;
     const found = this.options.resume ? await this.#findOpen(uploads, first) : undefined;
-    const id = found?.upload_id ??
-      (await uploads.start(name, this.#attributes, this.options)).upload_id;
+    const id = found?.upload_id ?? await this.#start(uploads);
     try {
       await this.#sendAll(uploads, id, first, found);
       if (found !== undefined) await this.#verify(uploads, id);
@@ -162,6 +158,20 @@ class FileUpload {
       return { name, project_id, drive_name, ...(expires === undefined ? {} : { expires }) };
     } catch (error) {
       if (this.#isOver(error)) await this.#discard(id);
+      throw error;
+    }
+  }
+
+  /** Opens an upload. One that the server opens although the caller has given up meanwhile is aborted. */
+  async #start(uploads: Uploads): Promise<string> {
+    const { signal } = this.options;
+    const started = uploads.start(this.place.name, this.#attributes);
+    try {
+      return (await unlessAborted(started, signal)).upload_id;
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+      const late = await withTimeout(started, ABORT_TIME, "too late").catch(() => undefined);
+      if (late !== undefined) await this.#discard(late.upload_id);
       throw error;
     }
   }
