@@ -104,7 +104,9 @@ function slicedSource(
     read,
     async *parts(skipped) {
       for (let number = 1; number <= count; number++) {
-        if (!skipped.has(number)) yield { number, bytes: await read(number), isLast: number === count };
+        if (!skipped.has(number)) {
+          yield { number, bytes: await read(number), isLast: number === count };
+        }
       }
     },
   };

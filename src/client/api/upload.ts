@@ -287,7 +287,8 @@ class FileUpload {
     const { contentType, expiresIn, mtime } = this.#attributes;
     const last = Math.ceil(size / MAX_PAYLOAD);
     return state.content_type === contentType && state.expires_in === expiresIn &&
-      state.mtime === timeOf(mtime) && state.parts.every(({ part, size: bytes }) =>
+      state.mtime === timeOf(mtime) &&
+      state.parts.every(({ part, size: bytes }) =>
         part <= last && bytes === Math.min(MAX_PAYLOAD, size - (part - 1) * MAX_PAYLOAD)
       );
   }
