@@ -1,4 +1,5 @@
 import type { RateLimiter } from "../rules/transfer/rate_limiter.ts";
+import { retryAfterOf, TEMPORARY_STATUSES, UNDONE_STATUSES } from "./api/error.ts";
 import { credentialHeaders, type Credentials } from "./credentials.ts";
 import {
   certificateProblem,
@@ -7,11 +8,8 @@ import {
   reasonOf,
   Refused,
   serverError,
-  TEMPORARY_STATUSES,
   TemporaryFailure,
-  UNDONE_STATUSES,
   Unreachable,
-  waitIn,
 } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
@@ -281,6 +279,7 @@ export class Connection implements Disposable {
   async #refusal(answer: Response): Promise<ClientError> {
     const { status, headers } = answer;
     const { sentence, code } = await serverError(answer);
+    const wait = retryAfterOf(headers) ?? 0;
     const { origin } = this;
     if (status >= 300 && status < 400) {
       return new Refused(
@@ -288,7 +287,7 @@ export class Connection implements Disposable {
         `${origin} redirects to another address, and the key is not sent there. Set the right address with --url or KVDRIVE_URL`,
       );
     }
-    if (sentence === "") return foreignRefusal(origin, status, waitIn(headers));
+    if (sentence === "") return foreignRefusal(origin, status, wait);
     // Retrying a wrong key is useless, and prolongs the wait of other clients of this network.
     // Earlier versions of the server have no codes, and answer 429 only to wrong keys.
     const isTooOften = status === 429 && (code === undefined || code === "too_many_wrong_keys");
@@ -300,10 +299,10 @@ export class Connection implements Disposable {
         code,
       );
     }
-    if (TEMPORARY_STATUSES.has(status)) {
-      const isUndone = UNDONE_STATUSES.has(status);
+    if (TEMPORARY_STATUSES.includes(status)) {
+      const isUndone = UNDONE_STATUSES.includes(status);
       const problem = `${origin} answered ${status} (${sentence})`;
-      return new TemporaryFailure(problem, waitIn(headers), { isUndone, code });
+      return new TemporaryFailure(problem, wait, { isUndone, code });
     }
     return new Refused(status, sentence, code);
   }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../rules/error_codes.ts";
 import { failureReason } from "../rules/system_error.ts";
+import { TEMPORARY_STATUSES, UNDONE_STATUSES } from "./api/error.ts";
 
 /** A transfer that cannot be done. The message is one sentence for the user. */
 export class ClientError extends Error {
@@ -95,12 +96,6 @@ export function fileError(action: string, path: string, error: unknown): ClientE
   return new ClientError(`Cannot ${action} ${path}: ${reason}`, { cause: error });
 }
 
-/** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
-export const TEMPORARY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
-
-/** Those with which a server refuses a request before it looks at it. */
-export const UNDONE_STATUSES = new Set([429, 503]);
-
 /** Returns why a request failed, as the end of a sentence, without the URL that the runtime repeats. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : error;
@@ -157,8 +152,8 @@ export function foreignRefusal(origin: string, status: number, wait: number): Cl
     );
   }
   const problem = `${origin} answered ${status}, and the answer is not from kvdrive`;
-  if (TEMPORARY_STATUSES.has(status)) {
-    const isUndone = UNDONE_STATUSES.has(status);
+  if (TEMPORARY_STATUSES.includes(status)) {
+    const isUndone = UNDONE_STATUSES.includes(status);
     return new TemporaryFailure(`${problem}. Is kvdrive running behind the proxy?`, wait, {
       isUndone,
     });
@@ -187,10 +182,4 @@ export async function serverError(answer: Response): Promise<ServerError> {
   } catch {
     return { sentence: "" };
   }
-}
-
-/** Returns the `Retry-After` of an answer in milliseconds; 0 without one. */
-export function waitIn(headers: Headers): number {
-  const wait = Number(headers.get("retry-after") ?? "0") * 1000;
-  return Number.isFinite(wait) ? wait : 0;
 }

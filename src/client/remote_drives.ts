@@ -1,7 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { parseHttpDate, parseUtcTime, utcTime } from "../rules/dates.ts";
 import { MAX_DELETE_NAMES } from "../rules/names.ts";
-import type { PartSize } from "../rules/payloads.ts";
 import { ANSWER_TIME, type Connection, SENT_ANSWER_TIME } from "./connection.ts";
 import { type DriveInfo, type FileInfo, sha256Of, type WriteOptions } from "./drives.ts";
 import {
@@ -22,6 +21,13 @@ interface ListedFile {
   etag?: string;
   modified?: string;
   mtime?: string;
+}
+
+/** A part of an upload that the server has. */
+interface StoredPart {
+  part: number;
+  /** In base64. */
+  sha256: string;
 }
 
 /** A drive as the server lists it. */
@@ -241,9 +247,10 @@ export class RemoteDrives {
   }
 
   /** Lists the stored parts of an upload; `undefined` if the upload is not open. */
-  async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
-    const request = { method: "GET", path: [drive, "uploads", id], query: { name } };
-    const found = this.connection.requestJson<{ parts: PartSize[] }>(request);
+  async partsOf(drive: string, name: string, id: string): Promise<StoredPart[] | undefined> {
+    const query = { name, details: "true" };
+    const request = { method: "GET", path: [drive, "uploads", id], query };
+    const found = this.connection.requestJson<{ parts: StoredPart[] }>(request);
     return (await unlessMissing(found))?.parts;
   }
 

@@ -1,6 +1,7 @@
 import type { Semaphore } from "../rules/concurrency.ts";
-import { MAX_PARTS, MAX_PAYLOAD, type PartSize } from "../rules/payloads.ts";
+import { MAX_PARTS, MAX_PAYLOAD } from "../rules/payloads.ts";
 import { formatBytes } from "../rules/units.ts";
+import { type FilePart, splitParts } from "./api/content.ts";
 import { sha256Of, type WriteOptions } from "./drives.ts";
 import { ClientError, FileChanged, FileExists, Refused, RetriesExhausted } from "./errors.ts";
 import type { RemoteDrives } from "./remote_drives.ts";
@@ -71,42 +72,9 @@ export async function upload(
   }
 }
 
-/** A part of a file; numbers start at 1. */
-interface FilePart {
-  number: number;
-  bytes: Uint8Array;
-  isLast: boolean;
-}
-
-/** Splits bytes into parts of one size; the last may be smaller. No bytes are one empty part. */
-export async function* splitParts(
-  pieces: AsyncIterable<Uint8Array>,
-  size: number,
-): AsyncGenerator<FilePart, void> {
-  // It grows, since most files are smaller than one part.
-  let buffer = new ArrayBuffer(0, { maxByteLength: size });
-  let number = 1;
-  for await (let piece of pieces) {
-    while (piece.byteLength > 0) {
-      const filled = buffer.byteLength;
-      if (filled === size) {
-        const bytes = new Uint8Array(buffer.transferToFixedLength());
-        yield { number: number++, bytes, isLast: false };
-        buffer = new ArrayBuffer(0, { maxByteLength: size });
-        continue;
-      }
-      const taken = piece.subarray(0, size - filled);
-      buffer.resize(filled + taken.byteLength);
-      new Uint8Array(buffer).set(taken, filled);
-      piece = piece.subarray(taken.byteLength);
-    }
-  }
-  yield { number, bytes: new Uint8Array(buffer.transferToFixedLength()), isLast: true };
-}
-
 class MultipartUpload {
-  /** Sizes of the parts that the server has, by number. */
-  readonly #stored = new Map<number, number>();
+  /** The SHA-256 of the parts that the server has, by number. */
+  readonly #stored = new Map<number, string>();
   readonly #running = new Set<Promise<void>>();
   #failure: { error: unknown } | undefined;
   #size = 0;
@@ -182,7 +150,7 @@ class MultipartUpload {
     const state = identity === undefined ? undefined : await states.find(key, stamp);
     const parts = state && await drives.partsOf(drive, name, state.id);
     if (state !== undefined && parts !== undefined) {
-      parts.forEach(({ part, size }: PartSize) => this.#stored.set(part, size));
+      for (const { part, sha256 } of parts) this.#stored.set(part, sha256);
       return state;
     }
     await this.#requireRoom();
@@ -233,8 +201,8 @@ class MultipartUpload {
   async #sendPart(state: UploadState, { number, bytes }: FilePart): Promise<void> {
     const { drives, drive, name } = this.target;
     const sha256 = sha256Of(bytes);
-    const isStored = this.#stored.get(number) === bytes.byteLength &&
-      state.digests.get(number) === sha256;
+    // Both sides: another client may have sent other parts to the upload since.
+    const isStored = this.#stored.get(number) === sha256 && state.digests.get(number) === sha256;
     if (isStored) {
       this.#resumed += bytes.byteLength;
     } else {

@@ -112,29 +112,43 @@ function slicedSource(
   };
 }
 
-/** Cuts a stream into parts. A part is handed out once it is known whether bytes follow. */
+/** The parts of a stream. @throws {KvdriveError} if it has another size. */
 async function* partsOf(
   pieces: AsyncIterable<Uint8Array>,
   size: number | undefined,
 ): AsyncGenerator<FilePart, void> {
-  let part = new PartBuffer();
-  let number = 1;
+  yield* splitParts(size === undefined ? pieces : measured(pieces, size), MAX_PAYLOAD);
+}
+
+async function* measured(
+  pieces: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Uint8Array, void> {
   let total = 0;
   for await (const piece of pieces) {
     total += piece.byteLength;
-    if (size !== undefined && total > size) break;
+    if (total > size) throw changed(`The stream has more than ${size} bytes`);
+    yield piece;
+  }
+  if (total < size) throw changed(`The stream has only ${total} of ${size} bytes`);
+}
+
+/** Cuts bytes into parts of one size; the last may be smaller. No bytes are one empty part. */
+export async function* splitParts(
+  pieces: AsyncIterable<Uint8Array>,
+  partSize: number,
+): AsyncGenerator<FilePart, void> {
+  let part = new PartBuffer(partSize);
+  let number = 1;
+  for await (const piece of pieces) {
     for (let rest = piece; rest.byteLength > 0;) {
       if (part.isFull) {
+        // Only now it is known that it is not the last one.
         yield { number: number++, bytes: part.bytes, isLast: false };
-        part = new PartBuffer();
+        part = new PartBuffer(partSize);
       }
       rest = part.take(rest);
     }
-  }
-  if (size !== undefined && total !== size) {
-    throw changed(
-      `The stream has ${total > size ? "more than" : `only ${total} of`} ${size} bytes`,
-    );
   }
   yield { number, bytes: part.bytes, isLast: true };
 }
@@ -144,11 +158,15 @@ const FIRST_BUFFER = 64 * 1024;
 
 /** The bytes of one part. They are copied, as the sender of a stream may use its buffers again. */
 class PartBuffer {
-  #buffer = new Uint8Array(FIRST_BUFFER);
+  #buffer: Uint8Array<ArrayBuffer>;
   #filled = 0;
 
+  constructor(private readonly size: number) {
+    this.#buffer = new Uint8Array(Math.min(size, FIRST_BUFFER));
+  }
+
   get isFull(): boolean {
-    return this.#filled === MAX_PAYLOAD;
+    return this.#filled === this.size;
   }
 
   get bytes(): Uint8Array {
@@ -157,10 +175,10 @@ class PartBuffer {
 
   /** Takes bytes, and returns those that do not fit. */
   take(piece: Uint8Array): Uint8Array {
-    const taken = piece.subarray(0, MAX_PAYLOAD - this.#filled);
+    const taken = piece.subarray(0, this.size - this.#filled);
     const needed = this.#filled + taken.byteLength;
     if (needed > this.#buffer.byteLength) {
-      const larger = Math.min(MAX_PAYLOAD, Math.max(needed, 2 * this.#buffer.byteLength));
+      const larger = Math.min(this.size, Math.max(needed, 2 * this.#buffer.byteLength));
       const buffer = new Uint8Array(larger);
       buffer.set(this.bytes);
       this.#buffer = buffer;

@@ -91,7 +91,7 @@ export class KvdriveError extends Error {
 }
 
 /** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
-const TEMPORARY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
+export const TEMPORARY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 
 /** Reports whether a failure may pass, so that the request is worth repeating. */
 export function isTemporary(error: unknown): error is KvdriveError {
@@ -99,9 +99,14 @@ export function isTemporary(error: unknown): error is KvdriveError {
     (error.code === "unreachable" || TEMPORARY_STATUSES.includes(error.status));
 }
 
-/** Reports whether a failed request certainly changed nothing: the server refused it before it looked at it. */
-export function isUndone({ status, cause }: KvdriveError): boolean {
-  return status === 429 || status === 503 || status === 0 && isConnectionRefused(cause);
+/** Those with which a server refuses a request before it looks at it. */
+export const UNDONE_STATUSES: readonly number[] = [429, 503];
+
+/** Reports whether a failed request certainly changed nothing. */
+export function isUndone(error: unknown): boolean {
+  if (!(error instanceof KvdriveError)) return false;
+  return UNDONE_STATUSES.includes(error.status) ||
+    error.status === 0 && isConnectionRefused(error.cause);
 }
 
 /** The runtimes say so in their own ways: Deno in the message, Node.js in the code of the cause; browsers do not say. */
@@ -128,7 +133,7 @@ export async function refusalOf(response: Response, address: string): Promise<Kv
   const { status, headers } = response;
   const requestId = headers.get("x-request-id") ?? undefined;
   const fail = (message: string, code: ErrorCode | ClientErrorCode) =>
-    new KvdriveError(message, { status, code, requestId, retryAfter: waitIn(headers) });
+    new KvdriveError(message, { status, code, requestId, retryAfter: retryAfterOf(headers) });
   if (status === 304) return fail("The file has not changed", "not_modified");
   // Browsers hide the status of a redirect that is not followed.
   if (response.type === "opaqueredirect" || status >= 300 && status < 400) {
@@ -168,7 +173,7 @@ function bodyOf(text: string): ErrorBody {
 }
 
 /** Returns the milliseconds of `Retry-After`, in seconds or as a date; `undefined` without one. */
-function waitIn(headers: Headers): number | undefined {
+export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
   const wait = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();

@@ -1,4 +1,4 @@
-import { isTemporary, type KvdriveError } from "./error.ts";
+import { isTemporary } from "./error.ts";
 
 /** Milliseconds for which a request is repeated, unless the caller says otherwise. */
 const DEFAULT_RETRY_TIME = 30_000;
@@ -10,39 +10,82 @@ const FIRST_CONTACT_TIME = 3000;
 const MIN_DELAY = 250;
 const MAX_DELAY = 10_000;
 
-/** How an operation is repeated. */
-export interface RetryOptions {
-  /** Milliseconds for which it is repeated, counted from its last progress. */
+/** What the rules need to know about a failure that may pass. */
+export interface TemporaryProblem {
+  /** Milliseconds that the server asks to wait. */
+  wait: number;
+  /** Whether there was an answer. */
+  wasReached: boolean;
+}
+
+export interface RetrierOptions {
+  /** Milliseconds for which an operation is repeated, counted from its last progress. */
+  retryFor?: number | undefined;
+  /** Returns `undefined` for a failure that will not pass. */
+  judge?: (error: unknown) => TemporaryProblem | undefined;
+  /** Receives the failure when waiting begins: once until the next success. */
+  onWait?: (error: unknown) => void;
+  now?: () => number;
+  pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** From 0 to 1. */
+  random?: () => number;
+}
+
+/** How one operation is repeated. */
+export interface RunOptions {
+  /** Milliseconds for which it is repeated. */
   retryFor?: number | undefined;
   /** Ends the repetition. */
   signal?: AbortSignal | undefined;
-  /** Says which failures the operation is repeated after, among those that may pass; all unless given. */
-  mayRepeat?: (error: KvdriveError) => boolean;
+  /** Whether the operation may be repeated after this failure. */
+  mayRepeat?: (error: unknown) => boolean;
 }
 
-/** Repeats operations that failed temporarily, with growing pauses. */
+/**
+ * Repeats operations that failed temporarily, with growing pauses. (Not `@std/async/retry`, which counts attempts: it knows
+ * no time limit, no progress, and no pause that the server asks for.)
+ */
 export class Retrier {
+  readonly #retryFor: number;
+  readonly #options: Required<Omit<RetrierOptions, "retryFor">>;
   #wasReached = false;
+  #isWaiting = false;
 
-  /** @param retryFor Milliseconds for which an operation is repeated, counted from its last progress. */
-  constructor(private readonly retryFor: number = DEFAULT_RETRY_TIME) {}
+  constructor({ retryFor = DEFAULT_RETRY_TIME, ...options }: RetrierOptions = {}) {
+    this.#retryFor = retryFor;
+    this.#options = {
+      judge: problemOf,
+      onWait: () => {},
+      now: () => performance.now(),
+      pause,
+      random: Math.random,
+      ...options,
+    };
+  }
+
+  /** Whether there was ever an answer. */
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
 
   /**
    * Runs an operation until it succeeds.
    *
    * @param work Calls `onProgress` to restart the time limit; called again, it resumes where it ended.
-   * @throws the last failure, if it may not pass or there was no progress for `retryFor`.
+   * @throws the last failure, if it will not pass or there was no progress for `retryFor`.
    */
   async run<T>(
     work: (onProgress: () => void) => Promise<T>,
-    { retryFor = this.retryFor, signal, mayRepeat = () => true }: RetryOptions = {},
+    { retryFor = this.#retryFor, signal, mayRepeat = () => true }: RunOptions = {},
   ): Promise<T> {
+    const { judge, now, pause } = this.#options;
     let failingSince: number | undefined;
     let tries = 0;
     const onProgress = () => {
       failingSince = undefined;
       tries = 0;
       this.#wasReached = true;
+      this.#isWaiting = false;
     };
     for (;;) {
       try {
@@ -50,28 +93,43 @@ export class Retrier {
         onProgress();
         return result;
       } catch (error) {
-        if (!isTemporary(error)) throw error;
-        if (error.status > 0) this.#wasReached = true;
-        if (!mayRepeat(error)) throw error;
-        failingSince ??= performance.now();
-        const isFirstContact = !this.#wasReached && retryFor !== Infinity;
-        const time = isFirstContact ? Math.min(retryFor, FIRST_CONTACT_TIME) : retryFor;
-        const wait = Math.max(error.retryAfter ?? 0, delayOf(tries++));
-        if (performance.now() - failingSince + wait > time) throw error;
+        const problem = judge(error);
+        if (problem?.wasReached) this.#wasReached = true;
+        if (problem === undefined || !mayRepeat(error)) throw error;
+        failingSince ??= now();
+        const wait = Math.max(problem.wait, this.#delay(tries++));
+        if (wait > failingSince + this.#limit(retryFor) - now()) throw error;
+        this.#reportWait(error);
         await pause(wait, signal);
       }
     }
   }
+
+  #limit(retryFor: number): number {
+    const isUnlimited = this.#wasReached || retryFor === Infinity;
+    return isUnlimited ? retryFor : Math.min(retryFor, FIRST_CONTACT_TIME);
+  }
+
+  /** Returns a doubling pause with jitter, so that many clients do not come back at the same moment. */
+  #delay(tries: number): number {
+    const longest = Math.min(MAX_DELAY, MIN_DELAY * 2 ** Math.min(tries, 10));
+    return longest * (0.5 + this.#options.random() / 2);
+  }
+
+  #reportWait(error: unknown): void {
+    if (this.#isWaiting || !this.#wasReached) return;
+    this.#isWaiting = true;
+    this.#options.onWait(error);
+  }
 }
 
-/** Returns a doubling pause with jitter, so that many clients do not come back at the same moment. */
-function delayOf(tries: number): number {
-  const longest = Math.min(MAX_DELAY, MIN_DELAY * 2 ** Math.min(tries, 10));
-  return longest * (0.5 + Math.random() / 2);
+function problemOf(error: unknown): TemporaryProblem | undefined {
+  if (!isTemporary(error)) return undefined;
+  return { wait: error.retryAfter ?? 0, wasReached: error.status > 0 };
 }
 
 /** @throws the reason of the signal, if it is aborted first. */
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer);

@@ -74,7 +74,7 @@ export class Transport {
     this.#key = key;
     // Browsers refuse a `fetch` that is called as a method of another object.
     this.#fetch = fetch ?? ((request) => globalThis.fetch(request));
-    this.retrier = new Retrier(retryFor);
+    this.retrier = new Retrier({ retryFor });
     this.#keepsDotSegments = keepsDotSegments;
   }
 
@@ -147,7 +147,7 @@ export class Transport {
     const { signal, retryFor, isUnrepeatable = false } = request;
     return await this.retrier.run(() => this.attempt(request, read), {
       signal,
-      ...(retryFor === undefined ? {} : { retryFor }),
+      retryFor,
       mayRepeat: (error) => !isUnrepeatable || isUndone(error),
     });
   }

@@ -1,4 +1,4 @@
-import { ROOT_PATH } from "../cli/docs.ts";
+import { Page, ROOT_PATH } from "../cli/docs.ts";
 
 const CLIENT = `${ROOT_PATH}src/client/`;
 
@@ -10,12 +10,12 @@ interface Source {
 
 /** An example of the documentation. */
 export interface Example {
-  /** The export, or "the module". */
+  /** The export, "the module", or a page. */
   of: string;
   code: string;
 }
 
-/** Returns the names that the client exports, and the examples in their docstrings. */
+/** Returns the names that the client exports, the examples in their docstrings, and the blocks of its page. */
 export async function readExamples(): Promise<{ exports: string[]; examples: Example[] }> {
   const sources = await readSources();
   const [main] = sources;
@@ -24,7 +24,9 @@ export async function readExamples(): Promise<{ exports: string[]; examples: Exa
   const examples = sources.flatMap(({ text }) => docstringsOf(text)).filter(({ of }) =>
     of === MODULE || exports.includes(of)
   );
-  return { exports, examples };
+  const page = await Page.read("docs/client.md");
+  const blocks = page.blocks("ts run").map((code) => `{\n${code}}\n`);
+  return { exports, examples: [...examples, { of: page.path, code: blocks.join("") }] };
 }
 
 const MODULE = "the module";
@@ -76,12 +78,19 @@ const VALUE = /^(?:-?\d+|true|false|undefined|null|"[^"…]*"|\[[^…]*\])$/;
 /** Returns a module with a function for each example. Values in comments behind expressions are compared. */
 export function exampleModule(exports: readonly string[], examples: readonly Example[]): string {
   const functions = examples.map(({ of, code }, number) => {
-    const lines = code.replaceAll(/^import .*\n/gm, "").split("\n").map((line) => {
+    // The page has an address and a key that nobody has.
+    const own = code.replaceAll(/^import .*\n/gm, "").replace(/"p1_…"/, "key").replace(
+      /url: "https:\/\/files.example.com", key: key/,
+      "url, key",
+    );
+    const lines = own.split("\n").map((line) => {
       const [, indent = "", expression = "", value = ""] = CLAIM.exec(line) ?? [];
       return VALUE.test(value) ? `${indent}same(${expression}, ${value});` : line;
     });
     return `async "${number} ${of}"({ project, photos, url, key, same }: Context) {
-void [project, photos, url, key, same];
+const blob = new Blob(["…"]);
+const console = { log: (..._: unknown[]) => {} };
+void [project, photos, url, key, same, blob, console];
 {
 ${lines.join("\n")}
 }

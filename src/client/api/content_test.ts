@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { splitParts } from "./upload.ts";
+import { splitParts } from "./content.ts";
 
 async function cut(pieces: readonly string[], size: number): Promise<[number, string, boolean][]> {
   async function* bytes(): AsyncGenerator<Uint8Array> {
