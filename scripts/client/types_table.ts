@@ -75,6 +75,12 @@ for await (const drive of project.drives({ prefix: "photos" })) {
   [drive_name, files, bytes]; // ["photos", 1, 5]
 }`,
   },
+  CreatedDrive: {
+    from: "Drive",
+    about: "A drive that was created without files.",
+    example: `const created: CreatedDrive = await project.createDrive("empty");
+created.drive_name; // "empty"`,
+  },
   OpenUpload: {
     from: "UploadList.uploads",
     about: "An upload in parts that is not completed.",

@@ -90,6 +90,14 @@ step("Drives, page by page", async (drive, project) => {
   assertEquals(await all(project.drives({ prefix: drive.name })), []);
 });
 
+step("An empty drive", async (_, project) => {
+  assertEquals((await project.createDrive("empty")).drive_name, "empty");
+  assertEquals(await refused(() => project.createDrive("empty")), [409, "drive_exists"]);
+  assertEquals(await all(project.drives({ prefix: "empty" })), [
+    { drive_name: "empty", files: 0, bytes: 0 },
+  ]);
+});
+
 step("The project, its usage and its log", async (_, project) => {
   assertEquals(project.id, PROJECT_ID);
   const { project_id, bytes, max_bytes } = await project.details();

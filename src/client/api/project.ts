@@ -4,6 +4,7 @@ import { unlessMissing } from "./error.ts";
 import { fieldsOf } from "./headers.ts";
 import type { Transport } from "./transport.ts";
 import type {
+  CreatedDrive,
   DriveInfo,
   OwnKey,
   ProjectChange,
@@ -61,6 +62,13 @@ export class Project {
   } = {}): AsyncIterable<DriveInfo> {
     const list = { path: this.#transport.files, query: { prefix }, signal };
     return this.#transport.items(list, "drives");
+  }
+
+  /** Creates a drive without files, which is kept until it is deleted. */
+  async createDrive(name: string): Promise<CreatedDrive> {
+    const path = [...this.#transport.files, "drives"];
+    const request = { method: "POST", path, json: { name }, isUnrepeatable: true };
+    return await this.#transport.json(request);
   }
 
   /** Deletes a drive with all its files. Reports whether there was one. */

@@ -280,6 +280,21 @@ export interface DriveInfo {
 }
 
 /**
+ * A drive that was created without files.
+ *
+ * @example
+ * ```ts
+ * const created: CreatedDrive = await project.createDrive("empty");
+ * created.drive_name; // "empty"
+ * ```
+ */
+export interface CreatedDrive {
+  project_id: string;
+  /** 1 to 128 bytes of UTF-8, not blank, without "/" and control characters. */
+  drive_name: string;
+}
+
+/**
  * An upload in parts that is not completed.
  *
  * @example
