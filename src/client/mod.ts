@@ -47,7 +47,13 @@ export { type AppKeys, Apps, Keys, type ProjectKeys, type S3Keys } from "./api/a
 export type { Change, ChangePage, ChangePageOptions } from "./api/changes.ts";
 export type { Content } from "./api/content.ts";
 export { type ByteRange, DriveFile, type FileHead, type GetOptions } from "./api/download.ts";
-export { type CopyManyOptions, type CopyOptions, Drive, type ListOptions } from "./api/drive.ts";
+export {
+  type CopyManyOptions,
+  type CopyOptions,
+  Drive,
+  type ListOptions,
+  type PrefixResult,
+} from "./api/drive.ts";
 export { type ClientErrorCode, KvdriveError, type KvdriveErrorDetails } from "./api/error.ts";
 export type { Conditions } from "./api/headers.ts";
 export { Project } from "./api/project.ts";

@@ -61,6 +61,21 @@ step("Trash", async (drive, project) => {
   await project.change({ trashDays: 0 });
 });
 
+step("Whole folders", async (drive, project) => {
+  for (const name of ["a/1", "a/2", "b/1"]) await drive.put(name, "Hello");
+  assertEquals(await drive.measure({ prefix: "a/" }), { files: 2, bytes: 10 });
+  assertEquals(await drive.measure(), { files: 3, bytes: 15 });
+  assertEquals(await drive.existing("b/1", "none", "a/"), ["b/1", "a/"]);
+  assertEquals(await drive.copyPrefix("a/", "c/"), { done: 2, failed: [] });
+  const { done, failed } = await drive.movePrefix("a/", "b/");
+  assertEquals([done, failed.map(({ name, code }) => [name, code])], [1, [["a/1", "file_exists"]]]);
+  await project.change({ trashDays: 1 });
+  assertEquals(await drive.deletePrefix("c/"), { deleted: 2, failed: [] });
+  assertEquals(await drive.trash.restorePrefix("c/"), { restored: 2, failed: [] });
+  await project.change({ trashDays: 0 });
+  assertEquals(await namesIn(drive), ["a/1", "b/1", "b/2", "c/1", "c/2"]);
+});
+
 step("Archives", async (drive) => {
   await drive.put("trip/a.txt", "Hello");
   const archive = await drive.archive({ prefixes: ["trip/"] });

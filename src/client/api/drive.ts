@@ -24,6 +24,9 @@ import type {
 import { put, type PutOptions } from "./upload.ts";
 import { Uploads } from "./uploads.ts";
 
+/** Names that are looked up by one request (the server's limit). */
+const EXIST_BATCH = 1000;
+
 /** Files that are copied or moved by one request: the server works on them one after another. */
 const COPY_BATCH = 200;
 
@@ -80,6 +83,23 @@ export interface CopyManyOptions {
 export interface CopyOptions extends CopyManyOptions {
   /** Only if the source has this ETag. */
   ifMatch?: string | undefined;
+}
+
+/**
+ * What became of the files of a prefix.
+ *
+ * @example
+ * ```ts
+ * await photos.put("trip/a.jpg", "…");
+ * const { done, failed }: PrefixResult = await photos.movePrefix("trip/", "2026/trip/");
+ * [done, failed.length]; // [1, 0]
+ * ```
+ */
+export interface PrefixResult {
+  /** The number of files. */
+  done: number;
+  /** Files with which it was not done, and why. */
+  failed: CopyResult["failed"];
 }
 
 /**
@@ -154,19 +174,71 @@ export class Drive {
   async delete(...names: string[]): Promise<DeletedNames> {
     const all: DeletedNames = { deleted: [], failed: [] };
     for (const batch of batchesOf(names, MAX_DELETE_NAMES)) {
-      const { deleted, failed } = await this.#transport.json<
-        { deleted: string[]; failed: string[] | Record<string, string> }
-      >({
+      const { deleted, failed } = await this.#transport.json<Deletion>({
         method: "DELETE",
         path: [...this.#path, "files"],
         json: { names: batch },
         timeout: LONG_ANSWER_TIME,
       });
       all.deleted.push(...deleted);
-      // A server with --failed-reasons answers an object of reasons by name.
-      all.failed.push(...(Array.isArray(failed) ? failed : Object.keys(failed)));
+      all.failed.push(...namesOf(failed));
     }
     return all;
+  }
+
+  /** Returns those of some names that exist. A name with a slash at its end is that of a folder. */
+  async existing(...names: string[]): Promise<string[]> {
+    const found: string[] = [];
+    for (const batch of batchesOf(names, EXIST_BATCH)) {
+      const path = [...this.#path, "files", "exist"];
+      const request = { method: "POST", path, json: { names: batch } };
+      found.push(...(await this.#transport.json<{ names: string[] }>(request)).names);
+    }
+    return found;
+  }
+
+  /** Counts the files whose names begin with a prefix, and their bytes. */
+  async measure(
+    { prefix }: { prefix?: string | undefined } = {},
+  ): Promise<{ files: number; bytes: number }> {
+    const path = [...this.#path, "files", "size"];
+    const all = { files: 0, bytes: 0 };
+    const pages = this.#transport.pages<typeof all & { paging?: { last: string } }>((last) => ({
+      method: "GET",
+      path,
+      query: { prefix, last },
+    }));
+    for await (const { files, bytes } of pages) {
+      all.files += files;
+      all.bytes += bytes;
+    }
+    return all;
+  }
+
+  /** Deletes all files and kept folders whose names begin with a prefix. Returns the number of names. */
+  async deletePrefix(prefix: string): Promise<{ deleted: number; failed: string[] }> {
+    const all = { deleted: 0, failed: [] as string[] };
+    const pages = this.#transport.pages<Deletion>((last) => ({
+      method: "DELETE",
+      path: [...this.#path, "files"],
+      json: { prefix, last },
+      timeout: LONG_ANSWER_TIME,
+    }));
+    for await (const { deleted, failed } of pages) {
+      all.deleted += deleted.length;
+      all.failed.push(...namesOf(failed));
+    }
+    return all;
+  }
+
+  /** Copies all files whose names begin with a prefix; the rest of each name stays. */
+  async copyPrefix(from: string, to: string, options: CopyManyOptions = {}): Promise<PrefixResult> {
+    return await this.#relocatePrefix("copy", from, to, options);
+  }
+
+  /** Moves all files whose names begin with a prefix; the rest of each name stays. Each file is moved atomically. */
+  async movePrefix(from: string, to: string, options: CopyManyOptions = {}): Promise<PrefixResult> {
+    return await this.#relocatePrefix("move", from, to, options);
   }
 
   /** Changes when a file expires, its content type, or both. */
@@ -248,6 +320,27 @@ export class Drive {
     });
   }
 
+  async #relocatePrefix(
+    kind: "copy" | "move",
+    from_prefix: string,
+    to_prefix: string,
+    options: CopyManyOptions,
+  ): Promise<PrefixResult> {
+    const all: PrefixResult = { done: 0, failed: [] };
+    const pages = this.#transport.pages<CopyResult>((last) => ({
+      method: "POST",
+      path: [...this.#path, "files", kind],
+      json: { from_prefix, to_prefix, ...fieldsOf(options), last },
+      timeout: LONG_ANSWER_TIME,
+      isUnrepeatable: kind === "move" || options.overwrite !== true,
+    }));
+    for await (const { done, failed } of pages) {
+      all.done += done.length;
+      all.failed.push(...failed);
+    }
+    return all;
+  }
+
   async #relocateMany(
     kind: "copy" | "move",
     items: readonly NamePair[],
@@ -267,6 +360,17 @@ export class Drive {
     }
     return all;
   }
+}
+
+/** What a deletion answers. A server with --failed-reasons answers an object of reasons by name. */
+interface Deletion {
+  deleted: string[];
+  failed: string[] | Record<string, string>;
+  paging?: { last: string };
+}
+
+function namesOf(failed: Deletion["failed"]): string[] {
+  return Array.isArray(failed) ? failed : Object.keys(failed);
 }
 
 function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {

@@ -116,6 +116,25 @@ export class Trash {
     });
   }
 
+  /** Gives the newest deleted file of each name that begins with a prefix its name back, unless a file has it now. */
+  async restorePrefix(
+    prefix: string,
+  ): Promise<{ restored: number; failed: RestoreResult["failed"] }> {
+    const all = { restored: 0, failed: [] as RestoreResult["failed"] };
+    const pages = this.#transport.pages<RestoreResult>((last) => ({
+      method: "POST",
+      path: [...this.#path, "restore"],
+      json: { prefix, last },
+      timeout: LONG_ANSWER_TIME,
+      isUnrepeatable: true,
+    }));
+    for await (const { restored, failed } of pages) {
+      all.restored += restored.length;
+      all.failed.push(...failed);
+    }
+    return all;
+  }
+
   /** Deletes items for good. Returns their number. */
   async delete(ids: readonly string[]): Promise<number> {
     return ids.length === 0 ? 0 : await this.#delete({ ids });

@@ -42,7 +42,7 @@ export interface ApiRequest {
   method: string;
   /** The segments of the path, not encoded. */
   path: readonly string[];
-  query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   headers?: Readonly<Record<string, string | undefined>>;
   bytes?: Uint8Array | undefined;
   /** The body as JSON. */
@@ -100,14 +100,26 @@ export class Transport {
 
   /** Returns the items of a list that the server answers page by page. @param field The field that has them. */
   async *items<T>(list: Omit<ApiRequest, "method">, field: string): AsyncGenerator<T, void> {
+    const pages = this.pages<Record<string, unknown> & { paging?: { last: string } }>((last) => ({
+      ...list,
+      method: "GET",
+      query: last === undefined ? list.query : { ...list.query, last },
+    }));
+    for await (const page of pages) yield* page[field] as T[];
+  }
+
+  /**
+   * Repeats a call that works through names page by page, until none remain.
+   *
+   * @param request Returns the call for what follows after a name.
+   */
+  async *pages<T extends { paging?: { last: string } }>(
+    request: (last: string | undefined) => ApiRequest,
+  ): AsyncGenerator<T, void> {
     let last: string | undefined;
     do {
-      const query = { ...list.query, ...(last === undefined ? {} : { last }) };
-      const request = { ...list, method: "GET", query };
-      const page = await this.json<Record<string, unknown> & { paging?: { last: string } }>(
-        request,
-      );
-      yield* page[field] as T[];
+      const page: T = await this.json(request(last));
+      yield page;
       last = page.paging?.last;
     } while (last !== undefined);
   }

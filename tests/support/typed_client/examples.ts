@@ -78,7 +78,7 @@ const VALUE = /^(?:-?\d+|true|false|undefined|null|"[^"…]*"|\[[^…]*\])$/;
 /** Returns a module with a function for each example. Values in comments behind expressions are compared. */
 export function exampleModule(exports: readonly string[], examples: readonly Example[]): string {
   const functions = examples.map(({ of, code }, number) => {
-    // The page has an address and a key that nobody has.
+    // The address and the key of the page are placeholders.
     const own = code.replaceAll(/^import .*\n/gm, "").replace(/"p1_…"/, "key").replace(
       /url: "https:\/\/files.example.com", key: key/,
       "url, key",
