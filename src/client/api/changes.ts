@@ -1,8 +1,12 @@
+import { pause } from "./retrier.ts";
 import type { Transport } from "./transport.ts";
 
 /** Seconds for which the server waits for a change, and milliseconds until its answer must be there. */
 const WAIT = 50;
 const ANSWER_TIME = (WAIT + 30) * 1000;
+
+/** The shortest time between two questions, in milliseconds, if the server ends the waiting early without a change. */
+const MIN_INTERVAL = 1000;
 
 /** Changes of one answer. */
 const PAGE = 1000;
@@ -95,9 +99,13 @@ export async function* changes(
   let wait = 0;
   while (!signal?.aborted) {
     let page: ChangePage;
+    const asked = performance.now();
     try {
       const options = { since: cursor, wait, limit: PAGE, signal, retryFor: Infinity };
       page = await changePage(transport, drive, options);
+      const isEarly = wait > 0 && page.changes.length === 0 && !page.more;
+      const left = asked + MIN_INTERVAL - performance.now();
+      if (isEarly && left > 0) await pause(left, signal);
     } catch (error) {
       if (signal?.aborted) return;
       throw error;

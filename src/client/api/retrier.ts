@@ -129,7 +129,7 @@ function problemOf(error: unknown): TemporaryProblem | undefined {
 }
 
 /** @throws the reason of the signal, if it is aborted first. */
-function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer);
