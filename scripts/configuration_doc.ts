@@ -27,6 +27,7 @@ const VALUES: Readonly<Record<string, string>> = {
   NETWORK: "address or network",
   TOKEN: "token",
   FORMAT: "`text`, `json` or `off`",
+  STATE: "`on` or `off`",
   PROJECT: "project id",
   DRIVE: "drive name",
   ID: "project id",

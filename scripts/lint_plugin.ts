@@ -103,7 +103,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   // Snapshots of a store in a repository, which knows no store.
   "store/snapshots": ["repository", "store", "rules"],
   repository: ["repository", "rules"],
-  "repository/targets": ["repository", "s3/auth", "s3/xml", "store/disk", "rules"],
+  "repository/targets": ["repository", "s3/auth", "xml", "store/disk", "rules"],
   "store/remote": ["store/engine", "store/reads", "store/disk", "rules"],
   store: ["repository", "store", "rules"],
   "store/testing": ["store", "rules"],
@@ -114,19 +114,21 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ["http/network", "store", "rules"],
   "http/metrics": ["http", "acme", "store", "rules"],
   gate: ["http", "http1", "store", "rules"],
-  "s3/xml": [],
+  xml: [],
   "s3/auth": ["s3", "rules"],
   "s3/payload": ["s3", "http", "rules"],
-  s3: ["s3", "http", "store", "rules"],
+  s3: ["s3", "xml", "http", "store", "rules"],
   openapi: ["rules"],
   api: ["openapi", "http", "store", "rules"],
   "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
+
+  dav: ["xml", "api", "http", "store", "rules"],
 
   src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
   "cli/terminal": ["repository", "client", "http", "acme", "store", "rules"],
   "cli/options": ["repository", "cli/terminal", "http", "acme", "store", "rules"],
   // The server without its sockets: what `cli/serve` starts, and what other programs open as a library.
-  server: [...SERVER_PARTS, "s3", "client", "cli/options", "cli/terminal"],
+  server: [...SERVER_PARTS, "s3", "dav", "client", "cli/options", "cli/terminal"],
   "cli/serve": [...SERVER_PARTS, "server", "repository", "cli/options", "cli/terminal"],
   "cli/commands": [
     "repository",
@@ -251,7 +253,7 @@ const platformAccess: Deno.lint.Rule = {
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
         const message =
-          `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/s3/, src/server/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
+          `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/s3/, src/dav/, src/server/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -351,7 +353,7 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  return /^src\/(http1?|acme|gate|api|openapi|s3|server|cli|client|dashboard)\//.test(file);
+  return /^src\/(http1?|acme|gate|api|openapi|s3|dav|server|cli|client|dashboard)\//.test(file);
 }
 
 /** Reports whether an identifier only names a member or a key, not the global of that name. */

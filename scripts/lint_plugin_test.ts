@@ -201,7 +201,7 @@ Deno.test("Only src/store/ knows the key-value store, and scripts/ may measure i
 
 Deno.test("Only the layers that speak HTTP know requests, responses and headers.", () => {
   const refused = (name: string): string =>
-    `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/s3/, src/server/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${name}`;
+    `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/s3/, src/dav/, src/server/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${name}`;
   const answer = "export const answer = () => new Response();";
   const accepted = [
     "src/http/a.ts",

@@ -1,7 +1,10 @@
 import type { TestFiles } from "./test_file.ts";
 
 /** Folders in `tests/` whose tests need other programs. Each has a task of its own in deno.json. */
-const OTHER_TASKS = ["acme", "browser", "clients", "faults", "proxy", "remote", "s3", "soak"];
+const OTHER_TASKS = [
+  ...["acme", "browser", "clients", "faults", "proxy", "remote", "s3", "soak"],
+  "webdav_clients",
+];
 
 /** How the names of files end whose tests take many seconds of computing. */
 const SLOW = "_slow_test.ts";

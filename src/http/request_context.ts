@@ -24,6 +24,13 @@ const METHODS = new Set([
   "OPTIONS",
   "TRACE",
   "CONNECT",
+  "PROPFIND",
+  "PROPPATCH",
+  "MKCOL",
+  "COPY",
+  "MOVE",
+  "LOCK",
+  "UNLOCK",
 ]);
 
 /** The route of a request whose path fits none. */

@@ -22,7 +22,7 @@ export function assertHost(headers: Headers): void {
  *
  * @param basePath The path that all routes are below, such as `/files`.
  */
-export function parseTarget({ url }: Request, basePath = ""): RequestTarget {
+export function parseTarget({ url }: Pick<Request, "url">, basePath = ""): RequestTarget {
   const authority = url.indexOf("://") + 3;
   const question = url.indexOf("?", authority);
   const end = question === -1 ? url.length : question;

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { compareNames } from "../rules/names.ts";
 import { PERMISSIONS } from "../rules/rights.ts";
 import { S3Bench, signedHeaders } from "./test_support.ts";
-import { childrenNamed, childText, type XmlNode } from "./xml/xml_reader.ts";
+import { childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
 
 function namesIn(list: XmlNode): string[] {
   const [buckets] = childrenNamed(list, "Buckets");

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { S3Bench, type TestRequest } from "./test_support.ts";
-import { childrenNamed, childText, type XmlNode } from "./xml/xml_reader.ts";
+import { childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
 
 const EMPTY_TAG = '"d41d8cd98f00b204e9800998ecf8427e"';
 

@@ -5,7 +5,7 @@ import { crc32 } from "node:zlib";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { KIB, MIB } from "../rules/units.ts";
 import { S3Bench } from "./test_support.ts";
-import { childrenNamed, childText } from "./xml/xml_reader.ts";
+import { childrenNamed, childText } from "../xml/xml_reader.ts";
 
 const BYTES = new Uint8Array(200 * KIB).map((_, i) => i * 31 & 255);
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");

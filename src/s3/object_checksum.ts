@@ -4,7 +4,7 @@ import type { OpenFile } from "../store/files/open_file.ts";
 import { CHECKSUM_ALGORITHMS, type ChecksumAlgorithm, createChecksum } from "./payload/checksum.ts";
 import { checksumHeader } from "./payload/digests.ts";
 import { S3Error } from "./s3_error.ts";
-import type { XmlElement } from "./xml/xml_writer.ts";
+import type { XmlElement } from "../xml/xml_writer.ts";
 
 /**
  * Returns the algorithm that a request without a body chooses for an object; `undefined` if it chooses none.

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { createHash } from "node:crypto";
 import { operations } from "./s3_app.ts";
 import { S3Bench } from "./test_support.ts";
-import { childrenNamed, childText, type XmlNode } from "./xml/xml_reader.ts";
+import { childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
 
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 

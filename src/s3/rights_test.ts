@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { S3Bench, signedHeaders, type TestKey, type TestRequest } from "./test_support.ts";
-import { childText } from "./xml/xml_reader.ts";
+import { childText } from "../xml/xml_reader.ts";
 
 const DELETE_A = "<Delete><Object><Key>a</Key></Object></Delete>";
 

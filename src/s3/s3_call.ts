@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { RequestContext } from "../http/request_context.ts";
 import type { Query } from "../http/request_target.ts";
 import type { ServerParts } from "../http/server_parts.ts";
+import { storeBody as storeAnyBody } from "../http/store_body.ts";
 import { fileNameProblem, folderNameProblem } from "../rules/names.ts";
 import type { Rights } from "../rules/rights.ts";
 import type { Actor } from "../store/accounts/events.ts";
@@ -10,7 +11,7 @@ import type { Place } from "../store/engine/records.ts";
 import type { Verified } from "./auth/signature.ts";
 import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
-import { BadXml, readXml, type XmlNode } from "./xml/xml_reader.ts";
+import { BadXml, readXml, type XmlNode } from "../xml/xml_reader.ts";
 
 /** What the S3 API needs from the program. */
 export interface S3Deps extends ServerParts {
@@ -118,17 +119,14 @@ export function bodyOf(call: S3Call, deps: S3Deps, options: BodyOptions = {}): P
  */
 export async function storeBody<T>(
   { project }: S3Call,
-  { store, slots }: S3Deps,
-  { announced, bytes }: Pick<Payload, "announced" | "bytes">,
+  deps: S3Deps,
+  body: Pick<Payload, "announced" | "bytes">,
   work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T> {
-  if (announced === undefined) {
+  if (body.announced === undefined) {
     throw new S3Error("MissingContentLength", "The request needs the header Content-Length");
   }
-  return await slots.run(project, async () => {
-    using reserved = await store.reserveDisk(announced);
-    return await work(reserved?.track(bytes) ?? bytes);
-  });
+  return await storeAnyBody(project, deps, body, work);
 }
 
 /** Bytes of memory for each byte of a body: for its text, and for what is parsed from it. */

@@ -2,7 +2,10 @@ import { buildBounded, sendBounded } from "../http/responses/bounded_body.ts";
 import { HttpResponse } from "../http/responses/http_response.ts";
 import type { S3Call, S3Deps } from "./s3_call.ts";
 import type { S3Error } from "./s3_error.ts";
-import { optional, writeXml, type XmlElement } from "./xml/xml_writer.ts";
+import { optional, writeXml, type XmlElement } from "../xml/xml_writer.ts";
+
+/** The namespace of all responses but errors. */
+const NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
 
 const encoder = new TextEncoder();
 
@@ -11,7 +14,7 @@ export function xmlResponse(
   headers: Readonly<Record<string, string>> = {},
   status = 200,
 ): HttpResponse {
-  return documentResponse(status, writeXml(root), headers);
+  return documentResponse(status, writeXml(root, NAMESPACE), headers);
 }
 
 export function emptyResponse(
@@ -68,7 +71,7 @@ export async function listResponse(
   build: () => Promise<XmlElement>,
 ): Promise<HttpResponse> {
   const options = { estimate, isRepeatable: true };
-  const encode = async () => encoder.encode(writeXml(await build()));
+  const encode = async () => encoder.encode(writeXml(await build(), NAMESPACE));
   const body = await buildBounded(call, deps, options, encode);
   const headers = documentHeaders(body.bytes.byteLength);
   return new HttpResponse(sendBounded(body, call, deps), { headers });

@@ -10,7 +10,7 @@ import { UNSIGNED_PAYLOAD } from "./auth/signature.ts";
 import { ALGORITHM, scopeText, sha256Hex, sign, SigningKeys } from "./auth/signing_key.ts";
 import { createS3App } from "./s3_app.ts";
 import type { S3Deps } from "./s3_call.ts";
-import { readXml, type XmlNode } from "./xml/xml_reader.ts";
+import { readXml, type XmlNode } from "../xml/xml_reader.ts";
 
 /** An access key. */
 export interface TestKey {

@@ -6,7 +6,7 @@ import { MIB } from "../rules/units.ts";
 import { S3Error } from "./s3_error.ts";
 import { S3Bench, type TestRequest } from "./test_support.ts";
 import { chooseParts } from "./uploads/complete_upload.ts";
-import { childrenNamed, childText } from "./xml/xml_reader.ts";
+import { childrenNamed, childText } from "../xml/xml_reader.ts";
 
 const md5 = (bytes: Uint8Array | string) => createHash("md5").update(bytes).digest();
 

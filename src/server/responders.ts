@@ -25,10 +25,13 @@ export interface Responders {
  * routes. The modules of S3 are loaded only if it is on: loading them takes a tenth of the start time.
  */
 export async function respondersOf(
-  { s3Domain, s3Port }: { s3Domain: string | undefined; s3Port: number | "off" },
+  { s3Domain, s3Port, ...settings }: WebdavSettings & {
+    s3Domain: string | undefined;
+    s3Port: number | "off";
+  },
   deps: Deps,
 ): Promise<Responders> {
-  const routes = createApp(deps);
+  const routes = await withWebdav(createApp(deps), settings, deps);
   if (s3Domain === undefined && s3Port === "off") return { app: routes };
   const { createS3App, refuse } = await import("../s3/s3_app.ts");
   const handler = createS3App({ ...deps, domain: s3Domain });
@@ -37,6 +40,30 @@ export async function respondersOf(
       ? handler(request, info)
       : routes(request, info);
   return { app: s3Domain === undefined ? routes : app, s3: { handler, refusal: refuse } };
+}
+
+interface WebdavSettings {
+  webdav: boolean;
+  webdavPlain: boolean;
+  webdavNoJunk: boolean;
+}
+
+/** Adds WebDAV to the routes of the server's own host names, unless it is off. */
+async function withWebdav(
+  routes: Handler,
+  { webdav, webdavPlain: allowsPlain, webdavNoJunk: refusesJunk }: WebdavSettings,
+  deps: Deps,
+): Promise<Handler> {
+  if (!webdav) return routes;
+  const { createDavApp, isDavRequest } = await import("../dav/dav_app.ts");
+  const dav = createDavApp({ ...deps, webdav: { allowsPlain, refusesJunk } });
+  const { basePath, share: { host: shareHost } } = deps;
+  const isForLinks = ({ headers }: Request) =>
+    shareHost !== undefined && requestedHost(headers) === shareHost;
+  return (request, info) =>
+    isDavRequest(request, basePath) && !isForLinks(request)
+      ? dav(request, info)
+      : routes(request, info);
 }
 
 export interface S3Place {

@@ -29,6 +29,7 @@ import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
 import { OpenVersions } from "./bytes/open_versions.ts";
+import { LockStore } from "./locks/lock_store.ts";
 import { LinkStore } from "./links/link_store.ts";
 import { type DrivePage, type DriveQuery, listDrives } from "./listing/drives.ts";
 import { FolderStore } from "./listing/folders.ts";
@@ -112,6 +113,7 @@ export class Store {
   readonly tickets: TicketStore;
   readonly events: EventLog;
   readonly links: LinkStore;
+  readonly locks: LockStore;
   readonly usageHistory: UsageHistory;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
@@ -193,6 +195,7 @@ export class Store {
     const { adminToken, keys } = this;
     this.signIns = new SignInStore(db, { adminToken, keys, events }, onError);
     this.tickets = new TicketStore(db, projectCache, { adminToken, keys, signIns: this.signIns });
+    this.locks = new LockStore(db, projectCache);
     const notify = () => revocations.notify();
     this.links = new LinkStore(db, projectCache, events, { notify, onError });
   }

@@ -37,7 +37,7 @@ export function deadlineJson(expires: number | undefined): { expires?: string } 
 }
 
 export function fileJson(name: string, record: ListedFile): Record<string, unknown> {
-  const { size, type, version, created, modified, expires, mtime, thumbnail } = record;
+  const { size, type, version, created, modified, expires, mtime, thumbnail, properties } = record;
   return {
     name,
     size,
@@ -48,5 +48,6 @@ export function fileJson(name: string, record: ListedFile): Record<string, unkno
     ...deadlineJson(expires),
     ...(mtime === undefined ? {} : { mtime: new Date(mtime).toISOString() }),
     ...(thumbnail === undefined ? {} : { thumbnail: true }),
+    ...(properties === undefined ? {} : { properties }),
   };
 }

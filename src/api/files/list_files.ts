@@ -5,7 +5,7 @@ import { jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { byteLength, compareNames, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
-import type { Listed, ListPage, ListQuery } from "../../store/listing/listing.ts";
+import type { Listed, ListedFile, ListPage, ListQuery } from "../../store/listing/listing.ts";
 import type { SearchOptions } from "../../store/listing/search.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
@@ -36,10 +36,16 @@ const details = {
     const: true,
     description: "There is a thumbnail: `showThumbnail`.",
   },
-};
+  properties: {
+    type: "object",
+    additionalProperties: { type: "string" },
+    description:
+      "What WebDAV clients keep with the file, up to 4 KB: XML elements by their names, `{namespace}name`.",
+  },
+} as const;
 
 /** Details that not every file has. */
-const MAYBE = ["expires", "mtime", "thumbnail"];
+const MAYBE = ["expires", "mtime", "thumbnail", "properties"];
 
 /** `GET /files`: names in the order of their UTF-8 bytes. "At most 1000 names are returned by default." */
 export const listFiles = driveEndpoint({
@@ -107,9 +113,9 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
 }
 
 /** A page of what the sender may see. Above the name prefix of the key, it has only the directory that leads to it. */
-async function visiblePage(
-  { rights }: DriveCall,
-  { store }: Deps,
+export async function visiblePage(
+  { rights }: Pick<DriveCall, "rights">,
+  { store }: Pick<Deps, "store">,
   query: ListQuery,
   recursive: boolean,
 ): Promise<ListPage> {
@@ -155,6 +161,11 @@ function lengthInJson(text: string): number {
   return byteLength(JSON.stringify(text)) + 1;
 }
 
+function propertiesLength(record: ListedFile | undefined): number {
+  const { properties } = record ?? {};
+  return properties === undefined ? 0 : byteLength(JSON.stringify(properties));
+}
+
 /** Text whose characters take one byte each in JSON. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
@@ -164,7 +175,7 @@ export function withinPage(entries: Listed[], details: boolean): Listed[] {
   const end = entries.findIndex(({ name, record }, index) => {
     const times = details ? 2 : 1;
     bytes += times * lengthInJson(name) +
-      (details ? DETAILS + lengthInJson(record?.type ?? "") : 0);
+      (details ? DETAILS + lengthInJson(record?.type ?? "") + propertiesLength(record) : 0);
     return index > 0 && bytes > MAX_PAGE;
   });
   return end === -1 ? entries : entries.slice(0, end);

@@ -79,6 +79,22 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "secret that encrypts S3 keys: 32 bytes in base64",
     unset: "s3.key in DIR",
   },
+  {
+    name: "webdav",
+    value: "STATE",
+    help: "WebDAV at /dav, for network folders",
+    default: "on",
+  },
+  {
+    name: "webdav-plain",
+    help: "accept keys over WebDAV without https from other machines",
+    unset: "off",
+  },
+  {
+    name: "webdav-no-junk",
+    help: "refuse ._* and .DS_Store files of macOS over WebDAV",
+    unset: "off",
+  },
   { name: "tls-cert", value: "FILE", help: "certificate chain for HTTPS, in PEM", unset: "HTTP" },
   { name: "tls-key", value: "FILE", help: "private key of the certificate, in PEM", unset: "none" },
   {

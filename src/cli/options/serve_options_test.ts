@@ -6,7 +6,7 @@ import { DEFAULT_MAX_OPEN_UPLOADS } from "../../store/quotas/quotas.ts";
 import { UsageError } from "../terminal/output.ts";
 import { variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
-import { parseOptions } from "./test_support.ts";
+import { type OptionCase, parseOptions } from "./test_support.ts";
 import {
   DEFAULT_BACKUP_EVERY,
   DEFAULT_DISK_RESERVE,
@@ -27,6 +27,9 @@ const DEFAULTS: ServeOptions = {
   appsIdleTimeout: 600_000,
   allowedUpstreams: AllowedUpstreams.none,
   s3Port: "off",
+  webdav: true,
+  webdavPlain: false,
+  webdavNoJunk: false,
   publicUrl: undefined,
   shareHost: undefined,
   s3Domain: undefined,
@@ -56,26 +59,18 @@ const DEFAULTS: ServeOptions = {
   reads: "mapped",
 };
 
-/** An option with a value. --tls-cert and --tls-key have tests of their own. */
-interface Case {
-  name: string;
-  field: keyof ServeOptions;
-  /** Texts and their values; the first two differ. */
-  good: readonly (readonly [string, unknown])[];
-  bad: readonly string[];
-}
-
 const TIMES = ["0", "-5s", "1 h", "1h30m", "soon", "25d"];
 
 const METRICS_TOKEN = "0123456789abcdefghijAB";
 
-const CASES: readonly Case[] = [
+const CASES: readonly OptionCase[] = [
   {
     name: "scrub-every",
     field: "scrubEvery",
     good: [["30d", 2_592_000_000], ["off", "off"], ["0", "off"], ["500ms", 500]],
     bad: ["-5s", "1 h", "soon", "367d"],
   },
+  { name: "webdav", field: "webdav", good: [["off", false], ["on", true]], bad: ["ON", "1", "no"] },
   { name: "hostname", field: "hostname", good: [["::1", "::1"], ["0.0.0.0", "0.0.0.0"]], bad: [] },
   {
     name: "port",

@@ -1,3 +1,4 @@
+import type { ServeOptions } from "./serve_options.ts";
 import type { OptionSpec } from "./arguments.ts";
 import { parseCommandLine } from "./parser.ts";
 
@@ -11,4 +12,13 @@ export function parseOptions(
   const line = parseCommandLine([command], ["test", ...words]);
   if (!("args" in line)) throw new Error("The words ask for help");
   return line.args.options;
+}
+
+/** An option with a value. --tls-cert and --tls-key have tests of their own. */
+export interface OptionCase {
+  name: string;
+  field: keyof ServeOptions;
+  /** Texts and their values; the first two differ. */
+  good: readonly (readonly [string, unknown])[];
+  bad: readonly string[];
 }

@@ -122,6 +122,11 @@ export const SWITCH: ValueType<boolean> = {
   expected: "1, 0, true or false",
 };
 
+export const ON_OFF: ValueType<boolean> = {
+  parse: (text) => text === "on" || text === "off" ? text === "on" : undefined,
+  expected: "on or off",
+};
+
 export const ORIGINS: ValueType<CorsOrigins> = {
   parse(text) {
     if (text === "*") return "*";

@@ -145,6 +145,8 @@ export interface FileDetails {
   mtime?: string;
   /** There is a thumbnail: `showThumbnail`. */
   thumbnail?: true;
+  /** What WebDAV clients keep with the file, up to 4 KB: XML elements by their names, `{namespace}name`. */
+  properties?: Record<string, string>;
 }
 
 /**
@@ -174,6 +176,8 @@ export interface ListedEntry {
   mtime?: string;
   /** There is a thumbnail: `showThumbnail`. */
   thumbnail?: true;
+  /** What WebDAV clients keep with the file, up to 4 KB: XML elements by their names, `{namespace}name`. */
+  properties?: Record<string, string>;
 }
 
 /**

@@ -30,7 +30,29 @@ const HTTPS_ONLY =
 
 /** Returns the lines for each way to call a server. */
 export function clientsOf(place: Server): Client[] {
-  return [curl(place), javaScript(place), python(place), go(place)];
+  return [webdav(place), curl(place), javaScript(place), python(place), go(place)];
+}
+
+function webdav({ origin, project }: Server): Client {
+  const address = `${origin}/dav/${project}/`;
+  return {
+    title: "Network folder (WebDAV)",
+    notes: [
+      "Windows, macOS, Linux and apps of phones open this address. Each folder in it is a drive. " +
+      "The user name is any text, and the password a project key.",
+    ],
+    snippets: [
+      { label: "Address", text: address },
+      {
+        label: "Mount with rclone",
+        text: [
+          `rclone config create kvdrive webdav url=${quoted(address)} vendor=nextcloud \\`,
+          `  user=kvdrive nextcloud_chunk_size=0 pass="$(rclone obscure ${quoted(PLACEHOLDER)})"`,
+          "rclone mount kvdrive: folder --vfs-cache-mode writes",
+        ].join("\n"),
+      },
+    ],
+  };
 }
 
 function curl({ origin, project }: Server): Client {

@@ -50,9 +50,15 @@ export function connectionNetwork(
   trusted: TrustedProxies | undefined,
 ): string | undefined {
   const parsed = parseAddress(address);
-  if (parsed === undefined || LOOPBACK.check(parsed, familyOf(parsed))) return undefined;
+  if (parsed === undefined || isLoopback(parsed)) return undefined;
   if (trusted?.has(parsed)) return undefined;
   return networkOf(parsed, isIPv6(parsed) ? 64 : 24);
+}
+
+/** Returns whether a client is on this machine, by its address as `clientAddress` returns it. */
+export function isLoopback(address: string): boolean {
+  const parsed = parseAddress(address);
+  return parsed !== undefined && LOOPBACK.check(parsed, familyOf(parsed));
 }
 
 /** An address in normal form and the number of bits of its network's prefix. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { delay } from "@std/async/delay";
-import { childrenNamed, childText, readXml, type XmlNode } from "../../s3/xml/xml_reader.ts";
+import { childrenNamed, childText, readXml, type XmlNode } from "../../xml/xml_reader.ts";
 import { amzDate } from "../../s3/auth/amz_date.ts";
 import { canonicalRequest, parseQuery, RequestHeaders } from "../../s3/auth/canonical_request.ts";
 import { ALGORITHM, scopeText, sha256Hex, sign, SigningKeys } from "../../s3/auth/signing_key.ts";

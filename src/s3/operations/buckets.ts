@@ -5,7 +5,7 @@ import { assertNewBucketName } from "../request_address.ts";
 import { requireBucket, withText } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, listResponse, ownerOf, xmlResponse, xmlTime } from "../s3_response.ts";
-import { optional, type XmlElement } from "../xml/xml_writer.ts";
+import { optional, type XmlElement } from "../../xml/xml_writer.ts";
 
 /** The most buckets in a page of a list (Amazon's limit). */
 const MAX_BUCKETS = 10_000;

@@ -8,7 +8,7 @@ import type { Level, Operation } from "../operation.ts";
 import { absentError, placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { type S3Code, S3Error, s3Errors } from "../s3_error.ts";
 import { ownerOf, xmlResponse } from "../s3_response.ts";
-import type { XmlElement } from "../xml/xml_writer.ts";
+import type { XmlElement } from "../../xml/xml_writer.ts";
 
 /** The answer to a query: an error code, or a document. */
 type Answer = S3Code | ((call: S3Call) => XmlElement);

@@ -14,8 +14,8 @@ import {
 } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
-import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
-import type { XmlElement } from "../xml/xml_writer.ts";
+import { BadXml, childrenNamed, childText, type XmlNode } from "../../xml/xml_reader.ts";
+import type { XmlElement } from "../../xml/xml_writer.ts";
 import { requireVersion } from "./get_object.ts";
 import { currentValidators, writeCondition } from "./put_object.ts";
 

@@ -7,7 +7,7 @@ import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../par
 import { requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
-import { optional, type XmlElement } from "../xml/xml_writer.ts";
+import { optional, type XmlElement } from "../../xml/xml_writer.ts";
 
 /** A page ends once its names have this many bytes. */
 const MAX_PAGE = 2 ** 20;

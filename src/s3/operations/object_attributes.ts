@@ -6,7 +6,7 @@ import { MAX_ENTRIES } from "../parameters.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
-import { optional, type XmlElement } from "../xml/xml_writer.ts";
+import { optional, type XmlElement } from "../../xml/xml_writer.ts";
 import { requireVersion } from "./get_object.ts";
 
 const ATTRIBUTES = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;

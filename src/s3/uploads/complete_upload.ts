@@ -20,7 +20,7 @@ import {
 } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
-import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
+import { BadXml, childrenNamed, childText, type XmlNode } from "../../xml/xml_reader.ts";
 
 /** The least size of a part that is not the last, in bytes (Amazon's limit). */
 const MIN_PART = 5 * MIB;

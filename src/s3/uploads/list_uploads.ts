@@ -11,7 +11,7 @@ import {
 } from "../parameters.ts";
 import { placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
-import { optional, type XmlElement } from "../xml/xml_writer.ts";
+import { optional, type XmlElement } from "../../xml/xml_writer.ts";
 import { partTag } from "./complete_upload.ts";
 
 const listParts: Operation = {

@@ -202,7 +202,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* deleteAll(list, prefixes.dailyUsage(project));
 }
 
-/** Yields the counters of one drive, then its files, folders, trash, uploads and links; or those of all drives. */
+/** Yields the counters of one drive, then its files, folders, trash, uploads, locks and links; or those of all drives. */
 async function* driveSteps(
   list: List,
   project: string,
@@ -232,7 +232,9 @@ async function* driveSteps(
   for (const kind of ["file", "trash", "upload", "completed_upload"] as const) {
     yield* deleteAll(list, all(kind), isUnreadable);
   }
-  for (const kind of ["folder", "parts_revision"] as const) yield* deleteAll(list, all(kind));
+  for (const kind of ["folder", "parts_revision", "locks"] as const) {
+    yield* deleteAll(list, all(kind));
+  }
   yield* linkSteps(list, project, ...drive);
 }
 

@@ -39,6 +39,14 @@ export const keys = {
   /** The marker of a folder, which shows although it may be empty. The name ends with a slash. */
   folder: ({ project, drive, name }: Place): Deno.KvKey => ["folder", project, drive, name],
 
+  /** All locks of WebDAV clients on names of a drive. Its last part makes it an entry below the drive. */
+  locks: ({ project, drive }: Pick<Place, "project" | "drive">): Deno.KvKey => [
+    "locks",
+    project,
+    drive,
+    "webdav",
+  ],
+
   /** The bytes of a version that fit into one value. */
   content: (version: string): Deno.KvKey => ["content", version],
 
@@ -207,7 +215,15 @@ export const prefixes = {
   deletions: (...project: string[]): Deno.KvKey => ["removal", ...project],
   /** All entries of one kind of a project, or of one of its drives. */
   ofDrive: (
-    kind: "file" | "folder" | "trash" | "upload" | "completed_upload" | "parts_revision" | "usage",
+    kind:
+      | "file"
+      | "folder"
+      | "trash"
+      | "upload"
+      | "completed_upload"
+      | "parts_revision"
+      | "usage"
+      | "locks",
     project: string,
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],

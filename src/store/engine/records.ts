@@ -4,9 +4,12 @@
  * @module
  */
 import type { KeyLimits } from "../../rules/rights.ts";
-import type { ObjectChecksum, ObjectMetadata } from "./s3_records.ts";
+import type { FileProperties } from "./records/dav_records.ts";
+import type { ObjectChecksum, ObjectMetadata } from "./records/s3_records.ts";
 
-export type * from "./s3_records.ts";
+export type * from "./records/dav_records.ts";
+export type * from "./records/link_records.ts";
+export type * from "./records/s3_records.ts";
 
 /** Size of one value of Deno KV (its limit), and therefore of one chunk of a file, in bytes. */
 export const CHUNK_SIZE = 65_536;
@@ -69,6 +72,8 @@ export interface FileRecord {
   /** The checksum that the sender chose. */
   checksum?: ObjectChecksum;
   object?: ObjectMetadata;
+  /** Properties that WebDAV clients keep with the file. */
+  properties?: FileProperties;
   /** A small picture of this version. */
   thumbnail?: ThumbnailRecord;
 }
@@ -349,46 +354,6 @@ export interface GrantIndexRecord {
   expires: number;
   /** The project that the grant is deleted with. */
   project?: string;
-}
-
-/** What a link leads to: a file, or all files whose names start with a prefix. */
-export type LinkTarget =
-  | { name: string; prefix?: never }
-  | { prefix: string; name?: never };
-
-/** A link. Times are milliseconds since 1970. */
-export type LinkRecord = LinkTarget & {
-  project: string;
-  /** When that project was created. A later project with the same id has another time. */
-  projectCreated: number;
-  drive: string;
-  /** The signing key under which it was made; the link ends with that key. */
-  keyId: string;
-  created: number;
-  expires?: number;
-  /** Whether browsers store what it leads to rather than show it. */
-  download: boolean;
-  password?: PasswordHash;
-  /** After so many answers with bytes of files, the link is used up. */
-  maxDownloads?: number;
-};
-
-/** A password as scrypt hashes it. Both are base64. */
-export interface PasswordHash {
-  salt: string;
-  hash: string;
-}
-
-/** The index entry of a link. */
-export interface DriveLinkRecord {
-  expires?: number;
-}
-
-/** The key that the addresses of links are derived from. */
-export interface LinkKeyRecord {
-  id: string;
-  /** 256 random bits, in base64. */
-  secret: string;
 }
 
 /** A deletion that is running; its key names the target. */

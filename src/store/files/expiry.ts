@@ -13,7 +13,7 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
-import type { DamageRecord, FileRecord, Place } from "../engine/records.ts";
+import type { DamageRecord, FileProperties, FileRecord, Place } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
@@ -44,11 +44,19 @@ export function dropExpiry(operation: Operation, { version, expires }: Expiring)
   if (expires !== undefined) operation.delete(keys.expiry(expires, version));
 }
 
+/** What a caller may say about a file without making a new version; what is `undefined` goes. */
+export interface Described {
+  mtime: number | undefined;
+  properties: FileProperties | undefined;
+}
+
 /** What a caller may change about a file that exists. What is `undefined` stays. */
 export interface FileChanges {
   /** How long the file exists from now on, in milliseconds; `null` for ever. */
   lifetime?: number | null | undefined;
   type?: string | undefined;
+  /** Changes what keeps the version: the caller's own time, and properties. */
+  describe?: ((current: FileRecord) => Described) | undefined;
   /** The description of the file. It makes a new version in any case. */
   replace?: FileDescription | undefined;
 }
@@ -100,13 +108,25 @@ export async function changeFile(
   throw new StoreUnavailable("Too many concurrent changes of the same file");
 }
 
+function describedRecord(
+  { mtime: _, properties: _replaced, ...kept }: FileRecord,
+  { mtime, properties }: Described,
+): FileRecord {
+  return {
+    ...kept,
+    ...(mtime === undefined ? {} : { mtime }),
+    ...(properties === undefined ? {} : { properties }),
+  };
+}
+
 function changedRecord(
   current: FileRecord,
-  { lifetime, type = current.type, replace }: FileChanges,
+  { lifetime, type = current.type, replace, describe }: FileChanges,
 ): FileRecord {
   const isSame = replace === undefined && type === current.type;
   const description = replace ?? { type, object: current.object };
-  const record = isSame ? current : redescribedRecord(current, description);
+  const same = describe === undefined ? current : describedRecord(current, describe(current));
+  const record = isSame ? same : redescribedRecord(same, description);
   if (lifetime === undefined) return record;
   const { expires: _, ...lasting } = record;
   return lifetime === null ? lasting : { ...lasting, expires: Date.now() + lifetime };

@@ -20,7 +20,16 @@ import { newVersion } from "../bytes/versions.ts";
 /** The content of a new version, before it is published. */
 export type Draft = Pick<
   FileRecord,
-  "size" | "type" | "mtime" | "layout" | "bytes" | "sha256" | "md5Tag" | "checksum" | "object"
+  | "size"
+  | "type"
+  | "mtime"
+  | "layout"
+  | "bytes"
+  | "sha256"
+  | "md5Tag"
+  | "checksum"
+  | "object"
+  | "properties"
 >;
 
 /** What S3 callers compare the bytes of a file with. */

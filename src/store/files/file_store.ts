@@ -51,6 +51,7 @@ export interface PutOptions {
   mtime?: number | undefined;
   lifetime?: number | undefined;
   object?: ObjectMetadata | undefined;
+  keepsProperties?: boolean | undefined;
   announced?: number | undefined;
   maxSize?: number | undefined;
   condition: WriteCondition;
@@ -89,6 +90,7 @@ export class FileStore {
    * @param options.mtime When the caller's own copy was last modified, in milliseconds since 1970.
    * @param options.lifetime How long the file exists, in milliseconds; for ever unless given.
    * @param options.object What S3 callers keep with the file.
+   * @param options.keepsProperties Whether the file keeps the properties of the one that it replaces.
    * @param options.announced Size of the body, if known.
    * @param options.maxSize Bytes that the body has at most: `MAX_PAYLOAD` unless given.
    * @param options.accept Called with the digest before the file is visible. If it throws, nothing has changed. It may
@@ -118,7 +120,10 @@ export class FileStore {
     place: Place,
     { size, sha256, bytes }: Received,
     { type, mtime, object, tags, ...options }:
-      & Pick<PutOptions, "type" | "mtime" | "lifetime" | "object" | "condition">
+      & Pick<
+        PutOptions,
+        "type" | "mtime" | "lifetime" | "object" | "keepsProperties" | "condition"
+      >
       & { tags: FileTags | undefined; begun: CachedProject; room: Reservation | undefined },
   ): Promise<FileRecord | "refused"> {
     const isInline = bytes.kind === "inline";
@@ -160,8 +165,9 @@ export class FileStore {
   async publish(
     place: Place,
     draft: Draft,
-    { condition, begun, lifetime, room }: {
+    { condition, keepsProperties, begun, lifetime, room }: {
       condition: WriteCondition;
+      keepsProperties?: boolean | undefined;
       begun: CachedProject;
       lifetime?: number | undefined;
       room?: Reservation | undefined;
@@ -175,7 +181,9 @@ export class FileStore {
         const current = await this.reader.readRecord(place);
         const replaced = present(current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
-        const record = newRecord(draft, replaced ?? null, lifetime);
+        const properties = keepsProperties ? replaced?.properties : undefined;
+        const described = properties === undefined ? draft : { ...draft, properties };
+        const record = newRecord(described, replaced ?? null, lifetime);
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);

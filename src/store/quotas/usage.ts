@@ -56,15 +56,19 @@ const PROJECT_FIELDS: Record<string, keyof ProjectUsage> = {
 const encoder = new TextEncoder();
 
 /**
- * Returns the bytes that a file counts for: its own, those of its thumbnail, and those of the metadata that S3 callers
+ * Returns the bytes that a file counts for: its own, those of its thumbnail, and those of what callers of S3 and WebDAV
  * keep with it.
  */
 export function countedBytes(
-  { size, object, thumbnail }: Pick<FileRecord, "size" | "object" | "thumbnail">,
+  { size, object, thumbnail, properties }: Pick<
+    FileRecord,
+    "size" | "object" | "thumbnail" | "properties"
+  >,
 ): number {
   const all = size + (thumbnail?.size ?? 0);
-  if (object === undefined) return all;
-  const fields = [object.headers, object.user].flatMap((texts) => Object.entries(texts ?? {}));
+  if (object === undefined && properties === undefined) return all;
+  const fields = [object?.headers, object?.user, properties]
+    .flatMap((texts) => Object.entries(texts ?? {}));
   return all + encoder.encode(fields.flat().join("")).byteLength;
 }
 

@@ -46,6 +46,7 @@ export const KINDS: ReadonlySet<string> = new Set([
   "link",
   "link_downloads",
   "link_key",
+  "locks",
   "manifest",
   "part",
   "parts_revision",

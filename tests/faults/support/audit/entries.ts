@@ -29,6 +29,8 @@ export interface FileValue extends StoredValue {
   object?: Record<string, Record<string, string>>;
   /** A small picture, which is stored in one value. */
   thumbnail?: { version: string; size: number; shared?: boolean };
+  /** What WebDAV callers keep with it. */
+  properties?: Record<string, string>;
   /** When it expires, in milliseconds since 1970. */
   expires?: number;
 }

@@ -47,6 +47,7 @@ const KINDS = new Set([
   "link",
   "link_downloads",
   "link_key",
+  "locks",
   "manifest",
   "part",
   "parts_revision",
@@ -229,9 +230,10 @@ function* trashProblems(entries: Entries): Generator<string> {
   }
 }
 
-/** A file counts for its bytes, those of its thumbnail and those of the metadata of S3. */
-function countedBytes({ size, thumbnail, object = {} }: FileValue): number {
-  const texts = Object.values(object).flatMap((fields) => Object.entries(fields).flat());
+/** A file counts for its bytes, those of its thumbnail and those of the metadata of S3 and WebDAV. */
+function countedBytes({ size, thumbnail, object = {}, properties = {} }: FileValue): number {
+  const texts = [...Object.values(object), properties]
+    .flatMap((fields) => Object.entries(fields).flat());
   return size + (thumbnail?.size ?? 0) + new TextEncoder().encode(texts.join("")).byteLength;
 }
 

@@ -10,7 +10,7 @@ Deno.test("A document has its elements in their order", () => {
     ...optional("Absent", undefined),
     ...optional("Present", ""),
     ["Inner", [["Key", "<&>\"'"]]],
-  ]]);
+  ]], "http://s3.amazonaws.com/doc/2006-03-01/");
   assertEquals(
     text,
     '<?xml version="1.0" encoding="UTF-8"?>\n' +

@@ -6,14 +6,38 @@
  */
 import { SaxesParser } from "saxes";
 
-/** The deepest nesting of a request: `<Delete><Object><Key>` has three levels. */
-const MAX_DEPTH = 8;
+/** The deepest nesting of a request. Structured values of WebDAV properties are the deepest that clients send. */
+const MAX_DEPTH = 16;
 
-/** An element of a request: its text, and its children in their order. Namespaces are ignored. */
-export interface XmlNode {
+/** An attribute, without the declarations of namespaces. */
+export interface XmlAttribute {
+  namespace: string;
   name: string;
-  text: string;
-  children: XmlNode[];
+  value: string;
+}
+
+/** An element of a request. */
+export class XmlNode {
+  /** Its texts and children in their order. */
+  readonly content: (XmlNode | string)[] = [];
+
+  /**
+   * @param name Without its prefix.
+   * @param namespace Empty without one.
+   */
+  constructor(
+    readonly name: string,
+    readonly namespace: string,
+    readonly attributes: readonly XmlAttribute[],
+  ) {}
+
+  get text(): string {
+    return this.content.filter((item) => typeof item === "string").join("");
+  }
+
+  get children(): XmlNode[] {
+    return this.content.filter((item) => item instanceof XmlNode);
+  }
 }
 
 /** The text is not the XML that was expected. The message is the end of a sentence. */
@@ -21,15 +45,18 @@ export class BadXml extends Error {
   override readonly name = "BadXml";
 }
 
+/** The namespace of the declarations of namespaces themselves. */
+const DECLARATIONS = "http://www.w3.org/2000/xmlns/";
+
 /**
  * Reads a document.
  *
- * @param root The name of its root.
+ * @param root The name of its root, in any namespace.
  * @param maxElements The most elements and attributes that it may have.
  * @throws {BadXml}
  */
 export function readXml(text: string, root: string, maxElements: number): XmlNode {
-  const parser = new SaxesParser();
+  const parser = new SaxesParser({ xmlns: true });
   const open: XmlNode[] = [];
   let elements = 0;
   const count = () => {
@@ -42,26 +69,32 @@ export function readXml(text: string, root: string, maxElements: number): XmlNod
   parser.on("doctype", () => {
     throw new BadXml("has a document type, which is not allowed");
   });
-  parser.on("opentag", ({ name }) => {
-    const node = { name: name.slice(name.indexOf(":") + 1), text: "", children: [] };
+  parser.on("opentag", ({ local, uri, attributes }) => {
+    const node = new XmlNode(local, uri, attributesOf(attributes));
     count();
     if (open.length >= MAX_DEPTH) throw new BadXml(`is nested deeper than ${MAX_DEPTH} levels`);
-    open.at(-1)?.children.push(node);
+    open.at(-1)?.content.push(node);
     document ??= node;
     open.push(node);
   });
   // The parser compares each with those before it.
   parser.on("attribute", count);
-  const addText = (more: string) => {
-    const node = open.at(-1);
-    if (node !== undefined) node.text += more;
-  };
+  const addText = (more: string) => void open.at(-1)?.content.push(more);
   parser.on("text", addText);
   parser.on("cdata", addText);
   parser.on("closetag", () => void open.pop());
   parser.write(text).close();
   if (document?.name !== root) throw new BadXml(`has not the root element ${root}`);
   return document;
+}
+
+/** The attributes of an element as the parser has them. */
+type ParsedAttributes = Readonly<Record<string, { local: string; uri: string; value: string }>>;
+
+function attributesOf(attributes: ParsedAttributes): XmlAttribute[] {
+  return Object.values(attributes)
+    .filter(({ uri }) => uri !== DECLARATIONS)
+    .map(({ local, uri, value }) => ({ namespace: uri, name: local, value }));
 }
 
 /** Returns the text of the only child with a name; `undefined` without one. @throws {BadXml} if there are several. */

@@ -8,14 +8,8 @@ export type XmlElement = readonly [
   attributes?: Readonly<Record<string, string>>,
 ];
 
-/** The namespace of all responses. */
-const NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
-
 /** Returns a document in UTF-8. @param namespace Of the root; empty for none. */
-export function writeXml(
-  [name, content]: XmlElement,
-  namespace = NAMESPACE,
-): string {
+export function writeXml([name, content]: XmlElement, namespace: string): string {
   const attributes: Record<string, string> = namespace === "" ? {} : { xmlns: namespace };
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element([name, content, attributes])}`;
 }
@@ -58,7 +52,8 @@ const ESCAPED = /[&<>"\x00-\x1f\ufffe\uffff]/g;
 /** Most texts have only these characters: testing for them is faster than searching for characters to escape. */
 const PLAIN = /^[\w \-./:=+%~]*$/;
 
-function escapeText(text: string): string {
+/** Returns a text as it is written in an element or an attribute. */
+export function escapeText(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replace(
     ESCAPED,

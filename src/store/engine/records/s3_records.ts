@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KeyLimits } from "../../rules/rights.ts";
+import type { KeyLimits } from "../../../rules/rights.ts";
 
 /** A checksum of a file that its sender chose, as S3 defines it. */
 export interface ObjectChecksum {

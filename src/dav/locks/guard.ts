@@ -1,0 +1,142 @@
+/**
+ * What a request needs before it changes something: that the conditions of its header `If` hold, and that it has the
+ * tokens of the locks on what it changes.
+ *
+ * @module
+ */
+import { parseTarget } from "../../http/request_target.ts";
+import type { LockRecord, Place } from "../../store/engine/records.ts";
+import type { DavCall, DavDeps } from "../dav_call.ts";
+import { davErrors } from "../dav_error.ts";
+import { DAV, type DavPath, hrefOf, parsePath } from "../dav_path.ts";
+import { findResource, type Resource } from "../resource.ts";
+import { type Condition, parseIf, tokensIn } from "./if_header.ts";
+import { type Change, covers, type Holder, missingFor, withoutBelow } from "./lock_rules.ts";
+
+/** A change of a name in a drive. */
+export interface PlacedChange extends Change {
+  drive: string;
+}
+
+/**
+ * Evaluates the header `If` on the resources that it names. Returns what its tokens allow.
+ *
+ * @throws {DavError} 412 if none of its lists holds.
+ */
+export async function holderOf(
+  call: DavCall,
+  deps: DavDeps,
+  resource: Resource,
+): Promise<Holder> {
+  const header = call.request.headers.get("if");
+  if (header === null) return { by: call.by, tokens: new Set() };
+  const lists = parseIf(header);
+  for (const { tag, conditions } of lists) {
+    const target = tag === undefined ? resource : await taggedResource(call, deps, tag);
+    const state = target && await stateOf(call, deps, target);
+    if (conditions.every((condition) => holds(condition, state))) {
+      return { by: call.by, tokens: tokensIn(lists) };
+    }
+  }
+  throw davErrors.ifFailed();
+}
+
+/** What conditions are compared with. */
+interface State {
+  etag: string | undefined;
+  tokens: ReadonlySet<string>;
+}
+
+async function stateOf(
+  { project }: DavCall,
+  { store }: DavDeps,
+  resource: Resource,
+): Promise<State> {
+  if (!("place" in resource)) return { etag: undefined, tokens: new Set() };
+  const { drive, name } = resource.place;
+  const locks = await store.locks.list({ project, drive });
+  const covering = locks.filter((lock) => covers(lock, name));
+  return {
+    etag: resource.kind === "file" ? resource.record.version : undefined,
+    tokens: new Set(covering.map(({ token }) => token)),
+  };
+}
+
+/** A resource of another server has no state here, so only negated conditions hold. */
+function holds({ isNegated, token, etag }: Condition, state: State | undefined): boolean {
+  const isTrue = token === undefined
+    ? etag !== undefined && state?.etag === etag
+    : state?.tokens.has(token) ?? false;
+  return isTrue !== isNegated;
+}
+
+async function taggedResource(
+  call: DavCall,
+  deps: DavDeps,
+  tag: string,
+): Promise<Resource | undefined> {
+  const path = pathOfUrl(call, deps, tag);
+  if (path === undefined || path.project !== call.project) return undefined;
+  return await findResource(call, deps, path);
+}
+
+/**
+ * Returns the path of a URL of this server, or of an absolute path; `undefined` for another one.
+ *
+ * @throws {DavError} 400 if it has no valid path.
+ */
+export function pathOfUrl(
+  { request: { headers }, origin }: DavCall,
+  { share: { publicUrl }, basePath }: DavDeps,
+  text: string,
+): DavPath | undefined {
+  const isPath = text.startsWith("/");
+  // HTTP/1.0 allows requests without Host.
+  if (!isPath && !isOwnHost(text, [`http://${headers.get("host")}`, origin(), publicUrl])) {
+    return undefined;
+  }
+  const url = isPath ? `http://localhost${text}` : text;
+  const { segments } = parseTarget({ url }, basePath);
+  return segments[0] === DAV ? parsePath(segments) : undefined;
+}
+
+/** The scheme is not compared: a proxy may have changed it. */
+function isOwnHost(url: string, own: readonly (string | undefined)[]): boolean {
+  const host = hostOf(url);
+  return host !== undefined && own.some((each) => each !== undefined && hostOf(each) === host);
+}
+
+/** The host and the port of a URL, without the usual port of either scheme; `undefined` if it has none. */
+function hostOf(url: string): string | undefined {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
+  return new URL(url).host.replace(/:(?:80|443)$/, "");
+}
+
+/** @throws {DavError} 423 if the token of a lock on what changes is missing. */
+export async function requireUnlocked(
+  { project }: DavCall,
+  { store, basePath }: DavDeps,
+  holder: Holder,
+  changes: readonly PlacedChange[],
+): Promise<void> {
+  const missing: string[] = [];
+  for (const change of changes) {
+    const { drive } = change;
+    const locks = await store.locks.list({ project, drive });
+    for (const { name } of missingFor(locks, change, holder)) {
+      missing.push(hrefOf(basePath, project, drive, name));
+    }
+  }
+  if (missing.length > 0) throw davErrors.locked([...new Set(missing)]);
+}
+
+/** Ends the locks on a name, and on all below it, that is gone. */
+export async function endLocks({ store }: DavDeps, { project, drive, name }: Place): Promise<void> {
+  const concerns = (locks: readonly LockRecord[]) =>
+    withoutBelow(locks, name).length < locks.length;
+  if (!concerns(await store.locks.list({ project, drive }))) return;
+  await store.locks.change({ project, drive }, (locks) => ({
+    ...(concerns(locks) ? { locks: withoutBelow(locks, name) } : {}),
+    result: undefined,
+  }));
+}

@@ -1,0 +1,49 @@
+import { HttpResponse, ResponseHeaders } from "../../http/responses/http_response.ts";
+import { sendFile } from "../../http/responses/send_file.ts";
+import { formatDigest } from "../../http/body.ts";
+import { fileDisposition, secureShared } from "../../api/sharing/shared_headers.ts";
+import { validators } from "../../store/files/file_record.ts";
+import type { DavCall, DavDeps } from "../dav_call.ts";
+import { davErrors } from "../dav_error.ts";
+import { findResource, hrefOfResource, requireVisible } from "../resource.ts";
+
+const encoder = new TextEncoder();
+
+/** `GET` and `HEAD`: the bytes of a file, or a range of them. */
+export async function get(call: DavCall, deps: DavDeps): Promise<Response> {
+  const resource = await findResource(call, deps, call.path);
+  requireVisible(call, resource);
+  if (resource.kind === "absent") throw davErrors.notFound();
+  if (resource.kind !== "file") return folderText(hrefOfResource(call, deps, resource));
+  const { place } = resource;
+  const file = await deps.store.files.reader.open(place);
+  if (file === undefined) throw davErrors.notFound();
+  const { record } = file;
+  const { type, version, modified, sha256 } = record;
+  const headers = new ResponseHeaders({
+    "Content-Type": type,
+    "Content-Disposition": fileDisposition({ name: place.name, type }, false),
+    "Accept-Ranges": "bytes",
+    "ETag": `"${version}"`,
+    "Last-Modified": new Date(modified).toUTCString(),
+    "Cache-Control": "private, no-cache",
+  });
+  if (sha256 !== undefined) headers.set("Repr-Digest", formatDigest(sha256));
+  // A browser that has sent the key once would let pages with this origin use it.
+  secureShared(headers);
+  return await sendFile(call, deps, file, { headers, validators: validators(record) });
+}
+
+/** What a browser shows at the address of a folder. */
+function folderText(href: string): Response {
+  const body = encoder.encode(
+    `${href} is a folder. Open its address with a WebDAV client: see docs/webdav.md\n`,
+  );
+  const headers = new ResponseHeaders({
+    "Content-Type": "text/plain; charset=utf-8",
+    "Content-Length": String(body.byteLength),
+    "Cache-Control": "private, no-cache",
+  });
+  secureShared(headers);
+  return new HttpResponse(body, { headers });
+}

@@ -1,0 +1,124 @@
+import { announcedSize, readBody } from "../../http/body.ts";
+import { HttpError } from "../../http/http_error.ts";
+import { preconditionsOf } from "../../http/responses/send_file.ts";
+import { storeBody } from "../../http/store_body.ts";
+import { contentTypeOf, contentTypeProblem, namedContentType } from "../../rules/content_type.ts";
+import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
+import { CHUNK_SIZE, type FileRecord, type Place } from "../../store/engine/records.ts";
+import { validators } from "../../store/files/file_record.ts";
+import type { DavCall, DavDeps } from "../dav_call.ts";
+import { DavError, davErrors } from "../dav_error.ts";
+import { holderOf, requireUnlocked } from "../locks/guard.ts";
+import { emptyResponse } from "../responses.ts";
+import { findResource, parentExists } from "../resource.ts";
+import { refuseJunk } from "./junk.ts";
+
+/** The largest file, in bytes: that of S3. */
+const MAX_BODY = 5 * 2 ** 40;
+
+/** `PUT`: stores a file. */
+export async function put(call: DavCall, deps: DavDeps): Promise<Response> {
+  const { request: { headers }, rights } = call;
+  // "An origin server SHOULD respond with a 400 … to any PUT request that has a Content-Range" (RFC 9110, 14.5).
+  if (headers.has("content-range")) {
+    throw davErrors.badRequest("A part of a file cannot be stored: leave Content-Range out");
+  }
+  const resource = await findResource(call, deps, call.path);
+  if ("place" in resource) rights.requireName(resource.place.name);
+  if (!("place" in resource) || resource.kind === "folder" || call.path.isFolder) {
+    throw davErrors.methodNotAllowed(
+      "A folder has no bytes: PUT a file, or create a folder with MKCOL",
+      "OPTIONS, PROPFIND, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK",
+    );
+  }
+  const { place, kind } = resource;
+  refuseJunk(deps, place);
+  const condition = writeCondition(call);
+  const current = kind === "file" ? validators(resource.record) : undefined;
+  if (!condition(current)) throw refused();
+  if (kind === "absent" && !await parentExists(deps.store, place)) throw davErrors.noParent();
+  const holder = await holderOf(call, deps, resource);
+  const { drive, name } = place;
+  const change = { drive, name, changesFolder: kind === "absent", isDeep: false };
+  const requireAccess = () => requireUnlocked(call, deps, holder, [change]);
+  // A small body is received in less time than a look at the locks takes.
+  if (!isSmall(headers)) await requireAccess();
+  const stored = await storeFile(call, deps, place, { condition, requireAccess });
+  const taken: Record<string, string> = headers.has("x-oc-mtime")
+    ? { "X-OC-MTime": "accepted" }
+    : {};
+  return emptyResponse(kind === "absent" ? 201 : 204, { ...taken, "ETag": `"${stored.version}"` });
+}
+
+function isSmall(headers: Headers): boolean {
+  const length = headers.get("content-length");
+  return length !== null && Number(length) <= CHUNK_SIZE;
+}
+
+/** Returns a function that evaluates the conditional headers of a write on the current file. */
+export function writeCondition(
+  { request }: DavCall,
+): (current: Validators | undefined) => boolean {
+  const conditions = preconditionsOf(request);
+  return (current) => allowsWrite(conditions, current);
+}
+
+/** The error of a write whose conditional headers do not hold. */
+export function refused(): DavError {
+  return davErrors.preconditionFailed(
+    "The file is not in the state that the conditional headers require: nothing was changed",
+  );
+}
+
+async function storeFile(
+  call: DavCall,
+  deps: DavDeps,
+  place: Place,
+  { condition, requireAccess }: {
+    condition: (current: Validators | undefined) => boolean;
+    /** Called once the body was received: until then a lock may be made, or end. */
+    requireAccess: () => Promise<void>;
+  },
+): Promise<FileRecord> {
+  const { request, context, project } = call;
+  const { idleTimeout: idle, uploadPace: pace } = deps;
+  const type = namedContentType(request.headers.get("content-type"));
+  const typeProblem = type && contentTypeProblem(type);
+  if (typeProblem) throw davErrors.badRequest(`The content type ${typeProblem}`);
+  const mtime = mtimeOf(request.headers);
+  const tooLarge = (limit: number) =>
+    new HttpError("body_too_large", davErrors.tooLarge(limit).message);
+  const announced = announcedSize(request.headers, MAX_BODY, tooLarge);
+  const bytes = readBody(request, { limit: MAX_BODY, idle, pace, tooLarge, context });
+  const stored = await storeBody(
+    project,
+    deps,
+    { announced, bytes },
+    (bytes) =>
+      deps.store.files.put(place, bytes, {
+        type: type ?? contentTypeOf(place.name),
+        mtime,
+        // "Properties defined on an existing resource … are not otherwise affected" by a PUT (RFC 4918, 9.7.1).
+        keepsProperties: true,
+        announced,
+        maxSize: MAX_BODY,
+        condition,
+        accept: async () => {
+          await call.reauthorize();
+          await requireAccess();
+        },
+      }),
+  );
+  if (stored === "refused") throw refused();
+  return stored;
+}
+
+/** Seconds since 1970, which clients of ownCloud and Nextcloud send. */
+const SECONDS = /^-?\d{1,12}(?:\.\d+)?$/;
+
+/** When the client's own copy was last modified, in milliseconds since 1970. */
+function mtimeOf(headers: Headers): number | undefined {
+  const text = headers.get("x-oc-mtime");
+  if (text === null || !SECONDS.test(text)) return undefined;
+  return Math.floor(Number(text) * 1000);
+}

@@ -1,0 +1,180 @@
+/**
+ * What is at a path: files, and folders, which exist while something is below them or their marker is kept. A name may be
+ * both; then a path without a slash at its end is the file.
+ *
+ * @module
+ */
+import { driveNameProblem, fileNameProblem } from "../rules/names.ts";
+import type { FileRecord, Place } from "../store/engine/records.ts";
+import type { Store } from "../store/store.ts";
+import type { DavCall, DavDeps } from "./dav_call.ts";
+import { davErrors } from "./dav_error.ts";
+import { type DavPath, hrefOf, parentOf } from "./dav_path.ts";
+
+/** A folder without a place: that of all projects, or a project with its drives. */
+export interface UpperFolder {
+  kind: "root" | "project";
+}
+
+/** A folder in a drive, or a drive, whose name is empty. */
+export interface Folder {
+  kind: "folder";
+  place: Place;
+}
+
+export interface File {
+  kind: "file";
+  place: Place;
+  record: FileRecord;
+}
+
+/** Nothing. Its name is that of a file; a folder would have a slash at its end. */
+export interface Absent {
+  kind: "absent";
+  place: Place;
+  /** Whether the path ends with a slash. */
+  isFolder: boolean;
+}
+
+export type Resource = UpperFolder | Folder | File | Absent;
+
+/**
+ * Finds what is at a path.
+ *
+ * @throws {DavError} 400 if it can be no name.
+ * @throws {RightMissing} if the key is not for its drive. The caller checks the name.
+ */
+export async function findResource(
+  { project, rights }: DavCall,
+  { store }: DavDeps,
+  path: DavPath,
+): Promise<Resource> {
+  const { drive, isFolder } = path;
+  if (path.project === "") return { kind: "root" };
+  if (drive === "") return { kind: "project" };
+  const driveProblem = driveNameProblem(drive);
+  if (driveProblem !== undefined) throw davErrors.badPath(`has a drive name that ${driveProblem}`);
+  rights.requireDrive(drive);
+  if (path.name === "") {
+    const place = { project, drive, name: "" };
+    const exists = await store.buckets.exists(project, drive);
+    return exists ? { kind: "folder", place } : { kind: "absent", place, isFolder: true };
+  }
+  const problem = fileNameProblem(path.name);
+  if (problem !== undefined) throw davErrors.badPath(`has a file name that ${problem}`);
+  const place = { project, drive, name: await storedForm(store, path, project) };
+  const record = isFolder ? undefined : await store.files.reader.stat(place);
+  if (record !== undefined) return { kind: "file", place, record };
+  const folder = { ...place, name: `${place.name}/` };
+  if (await folderExists(store, folder)) return { kind: "folder", place: folder };
+  return { kind: "absent", place, isFolder };
+}
+
+/**
+ * Finds what has the name of a path, whether the path ends with a slash or not: a new name must not be that of a file and
+ * of a folder.
+ *
+ * @throws {DavError} as `findResource` does.
+ */
+export async function findNamed(
+  call: DavCall,
+  deps: DavDeps,
+  path: DavPath,
+): Promise<Resource> {
+  const resource = await findResource(call, deps, path);
+  if (resource.kind !== "absent" || !path.isFolder || path.name === "") return resource;
+  return await findResource(call, deps, { ...path, isFolder: false });
+}
+
+/** Returns the name of a folder in place of that of a file or a folder. */
+export function folderNameOf(name: string): string {
+  return name.endsWith("/") ? name : `${name}/`;
+}
+
+/** The path of a resource for clients. */
+export function hrefOfResource(
+  { project, path }: DavCall,
+  { basePath }: DavDeps,
+  resource: Resource,
+): string {
+  if (!("place" in resource)) return hrefOf(basePath, path.project);
+  const { drive, name } = resource.place;
+  return hrefOf(basePath, project, drive, name);
+}
+
+/** @throws {RightMissing} if the key may not see that something is there: it is not for the name, nor for one below it. */
+export function requireVisible({ rights }: DavCall, resource: Resource): void {
+  if (!("place" in resource)) return;
+  const { name } = resource.place;
+  const isAbove = resource.kind !== "file" && rights.visiblePrefix(name) !== undefined;
+  if (!isAbove) rights.requireName(name);
+}
+
+/** Returns whether there is a marker of a folder, or a file below it. */
+export async function folderExists(
+  store: Store,
+  { project, drive, name }: Place,
+): Promise<boolean> {
+  if (name === "") return await store.buckets.exists(project, drive);
+  const first = { project, drive, prefix: name, after: "", limit: 1 };
+  return (await store.listObjects(first)).entries.length > 0;
+}
+
+/** Returns whether the folder exists that a file or a folder is in, or would be. Most of them have a marker. */
+export async function parentExists(store: Store, place: Place): Promise<boolean> {
+  const parent = { ...place, name: parentOf(place.name) };
+  if (parent.name !== "" && await store.folders.get(parent) !== undefined) return true;
+  return await folderExists(store, parent);
+}
+
+/**
+ * Keeps the folder that something was removed from, which would be gone with the last name below it: clients expect that
+ * it stays. A key that may not write it leaves that out.
+ */
+export async function keepParent(
+  { rights }: Pick<DavCall, "rights">,
+  store: Store,
+  removed: Place,
+): Promise<void> {
+  const parent = { ...removed, name: parentOf(removed.name) };
+  if (parent.name === "" || !rights.has("write") || !rights.allowsName(parent.name)) return;
+  if (!await folderExists(store, parent)) await store.folders.create(parent);
+}
+
+/** Names whose segments all have one form only. */
+// deno-lint-ignore no-control-regex -- exactly the characters of one byte
+const ASCII = /^[\x00-\x7f]*$/;
+
+/**
+ * Returns a name in the Unicode form in which it is stored. macOS sends names in decomposed form, whatever the list had.
+ * If there is nothing in the form that was sent, but in another, that is meant; a new name keeps the form that was sent,
+ * in the folder that exists.
+ */
+async function storedForm(
+  store: Store,
+  { drive, name }: DavPath,
+  project: string,
+): Promise<string> {
+  if (ASCII.test(name)) return name;
+  let found = "";
+  const segments = name.split("/");
+  for (const [index, segment] of segments.entries()) {
+    const start = index === 0 ? "" : `${found}/`;
+    const forms = new Set([segment, segment.normalize("NFC"), segment.normalize("NFD")]);
+    let stored = segment;
+    if (forms.size > 1) {
+      for (const form of forms) {
+        const place = { project, drive, name: `${start}${form}` };
+        if (fileNameProblem(place.name) !== undefined) continue;
+        const isLast = index === segments.length - 1;
+        const exists = isLast && await store.files.reader.stat(place) !== undefined ||
+          await folderExists(store, { ...place, name: `${place.name}/` });
+        if (!exists) continue;
+        stored = form;
+        break;
+      }
+    }
+    found = `${start}${stored}`;
+  }
+  return found;
+}

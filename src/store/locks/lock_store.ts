@@ -1,0 +1,76 @@
+import { byteLength } from "../../rules/names.ts";
+import type { Database } from "../engine/database.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { ProjectCache } from "../engine/project_cache.ts";
+import type { LockRecord, LocksRecord, Place } from "../engine/records.ts";
+import { transact } from "../engine/transact.ts";
+
+/** The most bytes of the locks of a drive, which are one value of at most 64 KiB: a few hundred locks. */
+const MAX_LOCKS_BYTES = 60_000;
+
+/** A drive has no room for another lock. */
+export class TooManyLocks extends Error {
+  override readonly name = "TooManyLocks";
+}
+
+type LockedDrive = Pick<Place, "project" | "drive">;
+
+/** What a change of the locks decided. Without `locks` nothing changes. */
+export interface LockDecision<T> {
+  locks?: readonly LockRecord[];
+  result: T;
+}
+
+/**
+ * The locks that WebDAV clients have on names of a drive. They are one entry for each drive: a change reads all of them
+ * and replaces them in one operation, whichever process makes it, and a write looks them up with one read.
+ */
+export class LockStore {
+  constructor(private readonly db: Database, private readonly projects: ProjectCache) {}
+
+  /** Returns the locks of a drive that have not expired. */
+  async list(drive: LockedDrive): Promise<readonly LockRecord[]> {
+    if (await this.projects.isHidden(drive)) return [];
+    const { value } = await this.db.reader.get<LocksRecord>(keys.locks(drive));
+    return current(value);
+  }
+
+  /**
+   * Changes the locks of a drive.
+   *
+   * @param decide Returns the locks that the drive has from now on. It may be called several times.
+   * @throws {NoSuchProject}
+   * @throws {NoSuchDrive}
+   * @throws {BeingDeleted} if the drive is being deleted.
+   * @throws {TooManyLocks}
+   */
+  async change<T>(
+    drive: LockedDrive,
+    decide: (locks: readonly LockRecord[]) => LockDecision<T>,
+  ): Promise<T> {
+    let tries = 0;
+    return await transact<T>(this.db, async () => {
+      // An attempt fails if the project has changed since it was cached.
+      if (tries++ > 0) this.projects.forget(drive.project);
+      const { unchanged } = await this.projects.requireWritable({ ...drive, needsDrive: true });
+      const [entry] = await this.db.reads.get<[LocksRecord]>([keys.locks(drive)]);
+      const { locks, result } = decide(current(entry.value));
+      if (locks === undefined) return { result };
+      const operation = new Operation().share(unchanged).check(entry.key, entry.versionstamp);
+      if (locks.length === 0) return { operation: operation.delete(entry.key), result };
+      const record: LocksRecord = { locks: [...locks] };
+      if (byteLength(JSON.stringify(record)) > MAX_LOCKS_BYTES) {
+        throw new TooManyLocks(`The drive has ${locks.length} locks`);
+      }
+      const last = Math.max(...locks.map(({ expires }) => expires));
+      operation.set(entry.key, record, Math.max(1, last - Date.now()));
+      return { operation, result };
+    });
+  }
+}
+
+function current(record: LocksRecord | null): readonly LockRecord[] {
+  const now = Date.now();
+  return record?.locks.filter(({ expires }) => expires > now) ?? [];
+}

@@ -1,0 +1,78 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
+import { NoSuchDrive, NoSuchProject } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import type { LockRecord } from "../engine/records.ts";
+import { DRIVE } from "../testing/bodies.ts";
+import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
+import { TooManyLocks } from "./lock_store.ts";
+
+function lock(name: string, { life = 60_000, owner = "" } = {}): LockRecord {
+  return {
+    token: `urn:uuid:${crypto.randomUUID()}`,
+    name,
+    scope: "shared",
+    isDeep: false,
+    owner,
+    by: "key",
+    expires: Date.now() + life,
+    lifetime: life,
+  };
+}
+
+async function add({ store }: TestStore, ...added: LockRecord[]): Promise<number> {
+  return await store.locks.change(DRIVE, (locks) => ({
+    locks: [...locks, ...added],
+    result: locks.length,
+  }));
+}
+
+async function names({ store }: TestStore): Promise<string[]> {
+  return (await store.locks.list(DRIVE)).map(({ name }) => name);
+}
+
+testOnAll("Locks are kept until they end", async (bench) => {
+  const { store, db } = bench;
+  await assertRejects(() => add(bench, lock("a")), NoSuchDrive);
+  await store.buckets.create(DRIVE.project, DRIVE.drive);
+  assertEquals(await add(bench, lock("a"), lock("b", { life: 300 })), 0);
+  assertEquals(await names(bench), ["a", "b"]);
+  await delay(320);
+  assertEquals(await names(bench), ["a"]);
+  assertEquals(await add(bench, lock("c")), 1);
+  assertEquals(await names(bench), ["a", "c"]);
+  await store.locks.change(DRIVE, () => ({ locks: [], result: undefined }));
+  assertEquals((await db.reader.get(keys.locks(DRIVE))).versionstamp, null);
+});
+
+testOnAll("Processes that lock at the same time see each other's locks", async (bench) => {
+  await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+  const other = otherProcess(bench);
+  const all = Array.from({ length: 20 }, (_, i) => i);
+  const counts = await Promise.all(
+    all.map((i) => add(i % 2 === 0 ? bench : other, lock(`${i}`))),
+  );
+  assertEquals(counts.sort((a, b) => a - b), all);
+  assertEquals((await names(bench)).length, all.length);
+});
+
+testOnAll("A drive has room for a limited number of locks", async (bench) => {
+  await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+  const many = Array.from({ length: 55 }, (_, i) => lock(`${i}`, { owner: "x".repeat(800) }));
+  await add(bench, ...many);
+  await assertRejects(() => add(bench, lock("more", { owner: "x".repeat(10_000) })), TooManyLocks);
+  assertEquals((await names(bench)).length, many.length);
+});
+
+testOnAll("Locks are deleted with their drive", async (bench) => {
+  const { store, db } = bench;
+  await store.buckets.create(DRIVE.project, DRIVE.drive);
+  await add(bench, lock("a"));
+  assertEquals(await store.buckets.deleteEmpty(DRIVE.project, DRIVE.drive), "deleted");
+  assertEquals((await db.reader.get(keys.locks(DRIVE))).versionstamp, null);
+  assertEquals(await names(bench), []);
+  await assertRejects(
+    () => store.locks.change({ ...DRIVE, project: "none" }, () => ({ result: 1 })),
+    NoSuchProject,
+  );
+});
