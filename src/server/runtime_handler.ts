@@ -8,6 +8,7 @@ import { renderError } from "../http/error_response.ts";
 import { errors } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { HttpResponse, toRuntimeResponse } from "../http/responses/http_response.ts";
+import { streamError } from "../http/responses/response_stream.ts";
 import type { Handler } from "../http1/server.ts";
 
 /** What a caller knows about a request, as `Deno.serve` passes it. */
@@ -104,7 +105,7 @@ class RunningRequest {
     const body = new ReadableStream<Piece>({
       start(controller) {
         const abort = () => {
-          controller.error(signal.reason);
+          controller.error(streamError("The server was closed before the end of the body"));
           // Its reader already gets an error.
           pieces.cancel().catch(() => {}).finally(end);
         };

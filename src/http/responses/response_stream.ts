@@ -134,7 +134,7 @@ export async function readFirst(pieces: AsyncIterable<Piece>): Promise<AsyncIter
 }
 
 /** The runtime prints the error of a failed stream. `onError` has already reported the cause, so the stack is left out. */
-function streamError(message: string): Error {
+export function streamError(message: string): Error {
   const error = new Error(message);
   error.stack = message;
   return error;

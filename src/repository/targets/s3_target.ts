@@ -80,7 +80,7 @@ export class S3Target implements Target {
   }
 
   async get(name: string, limit?: number): Promise<Bytes | undefined> {
-    const headers = limit === undefined ? {} : { range: `bytes=-${limit}` };
+    const headers: Record<string, string> = limit === undefined ? {} : { range: `bytes=-${limit}` };
     const { status, body } = await this.#send({ method: "GET", name, headers }, [200, 206, 404]);
     return status === 404 ? undefined : limit === undefined ? body : body.subarray(-limit);
   }
