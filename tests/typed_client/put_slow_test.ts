@@ -294,6 +294,8 @@ step("Other answers are not taken for kvdrive's", async (drive, _, server) => {
       assertEquals((await refused(call))[1], "invalid_answer");
     }
   }
+  const empty = through(server, drive, new Interceptor().on(() => Response.json({})));
+  assertEquals((await refused(() => namesIn(empty)))[1], "invalid_answer");
 });
 
 step(

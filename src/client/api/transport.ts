@@ -105,7 +105,16 @@ export class Transport {
       method: "GET",
       query: last === undefined ? list.query : { ...list.query, last },
     }));
-    for await (const page of pages) yield* page[field] as T[];
+    for await (const page of pages) {
+      const items = page[field];
+      if (!Array.isArray(items)) {
+        throw new KvdriveError(`${this.#address} answered no list: is the address right?`, {
+          status: 200,
+          code: "invalid_answer",
+        });
+      }
+      yield* items as T[];
+    }
   }
 
   /**
