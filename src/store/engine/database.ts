@@ -107,7 +107,7 @@ export class Database {
   /** Commits without grouping and without the ballast, and the store's limits. */
   readonly commits: Commits;
   /** Versions whose bytes this process is writing. */
-  readonly writing = new Set<string>();
+  readonly writing: Set<string> = new Set<string>();
   /** Receives every commit. */
   meter: StoreMeter = NO_METER;
   readonly #locks: readonly LockProbe[];

@@ -68,7 +68,7 @@ export class Operation {
   /** Whether it stores bytes of a file, and not only records. */
   hasFileBytes = false;
   /** Identities of the keys that it checks, sets or deletes. Shared checks and counters are not among them. */
-  readonly touched = new Set<string>();
+  readonly touched: Set<string> = new Set<string>();
   #bytes = 0;
   #keyBytes = 0;
   #added = 0;
