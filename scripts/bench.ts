@@ -19,6 +19,7 @@ import {
   downloadParts,
   downloadSmall,
 } from "./bench/rows/downloads.ts";
+import { followers } from "./bench/rows/followers.ts";
 import { gate } from "./bench/rows/gate.ts";
 import { lookups, sizeOnDisk } from "./bench/rows/large_drive.ts";
 import { downloadByLink } from "./bench/rows/links.ts";
@@ -32,6 +33,7 @@ import {
   uploadLarge,
   uploadParts,
   uploadSmall,
+  uploadWithFeed,
   uploadWithQuota,
 } from "./bench/rows/uploads.ts";
 import { endOnSignal, Scope } from "./bench/scope.ts";
@@ -46,6 +48,8 @@ const EXPERIMENTS: readonly Experiment[] = [
   uploadSmall,
   overwriteSmall,
   uploadWithQuota,
+  uploadWithFeed,
+  followers,
   ...downloadLarge,
   downloadManyLarge,
   downloadParts,

@@ -46,6 +46,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "store/files": [
     ...BYTES_AND_BELOW,
   ],
+  "store/changes": ["store/engine", "store/reads", "store/disk", "rules"],
   "store/listing": [
     "store/files",
     "store/bytes",
@@ -81,6 +82,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...BYTES_AND_BELOW,
   ],
   "store/maintenance": [
+    "store/changes",
     "store/links",
     "store/accounts",
     "store/uploads",

@@ -23,6 +23,7 @@ import { listFiles } from "./api/files/list_files.ts";
 import { findExisting, measureFiles } from "./api/files/lookups.ts";
 import { putFile } from "./api/files/put_file.ts";
 import { putThumbnail, showThumbnail } from "./api/files/thumbnails.ts";
+import { listChanges } from "./api/files/changes.ts";
 import { deleteTrash, listTrash, restoreTrash } from "./api/files/trash.ts";
 import {
   abortUpload,
@@ -51,7 +52,7 @@ import { renderError, toHttpError } from "./http/error_response.ts";
 import { errors } from "./http/http_error.ts";
 import { compressJson } from "./http/responses/json_response.ts";
 import { clientAddress } from "./http/network/client_address.ts";
-import { type RequestContext, requestIdOf } from "./http/request_context.ts";
+import { type RequestContext, requestIdOf, type RequestInfo } from "./http/request_context.ts";
 import { requestedHost, requestOrigin } from "./http/network/request_origin.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
 import { observeEnd, withoutBody } from "./http/responses/sent_response.ts";
@@ -80,6 +81,7 @@ export const routes: readonly Route[] = [
   route(`${DRIVE}/files/thumbnail`, { GET: showThumbnail, PUT: putThumbnail }),
   route(`${DRIVE}/files/copy`, { POST: copyFiles }),
   route(`${DRIVE}/files/move`, { POST: moveFiles }),
+  route(`${DRIVE}/changes`, { GET: listChanges }),
   route(`${DRIVE}/trash`, { GET: listTrash, DELETE: deleteTrash }),
   route(`${DRIVE}/trash/restore`, { POST: restoreTrash }),
   route(`${DRIVE}/folders`, { GET: listFolders, POST: createFolder, DELETE: deleteFolder }),
@@ -132,7 +134,7 @@ const WITHOUT_CORS = new Set(["", "healthz", "readyz", "metrics", "openapi.json"
 /** The service: answers every request, and never throws. */
 export function createApp(
   deps: Deps,
-): (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response> {
+): (request: Request, info: RequestInfo) => Promise<Response> {
   return async (request, info) => {
     const requestId = requestIdOf(request.headers);
     const context = deps.observer.begin(requestId, request.method);
@@ -156,7 +158,7 @@ interface Incoming {
   request: Request;
   requestId: string;
   target: RequestTarget;
-  info: Deno.ServeHandlerInfo;
+  info: RequestInfo;
   context: RequestContext;
 }
 
@@ -177,7 +179,8 @@ async function dispatch(incoming: Incoming, deps: Deps): Promise<Response> {
   const address = () => clientAddress(info.remoteAddr, headers, deps.trustedProxies);
   const { query } = target;
   const origin = () => requestOrigin(request.url, headers, info.remoteAddr, deps.trustedProxies);
-  const routed = { request, requestId, address, origin, context, params, query };
+  const { connection } = info;
+  const routed = { request, requestId, address, origin, connection, context, params, query };
   return await endpoint.handle(routed, deps);
 }
 

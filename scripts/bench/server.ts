@@ -111,6 +111,12 @@ export class Server {
     await this.#administer(200, "PATCH", project, { max_bytes: bytes });
   }
 
+  /** Keeps the changes of the project for so many days. */
+  async keepChanges(days: number): Promise<void> {
+    const project = `${this.origin}/admin/v1/projects/${PROJECT}`;
+    await this.#administer(200, "PATCH", project, { change_days: days });
+  }
+
   async #administer(status: number, method: string, url: string, body: unknown): Promise<void> {
     const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
     const response = await fetch(url, { method, headers, body: JSON.stringify(body) });

@@ -11,7 +11,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     { find: "this.#mutationCount + other.#mutationCount <= MAX_COMMIT_MUTATIONS &&", replace: "" },
     { find: "this.touched.isDisjointFrom(other.touched) &&", replace: "" },
     { find: "if (other.touched.has(id)) return false;", replace: "" },
-    { find: "if (this.#sums.size > 0) return false;", replace: "" },
+    { find: "if (this.#sums.size + this.#announced.size > 0) return false;", replace: "" },
     {
       find: "((by % COUNTER_MODULUS) + COUNTER_MODULUS) % COUNTER_MODULUS",
       replace: "by < 0n ? 0n : by % COUNTER_MODULUS",

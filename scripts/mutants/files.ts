@@ -36,12 +36,12 @@ export const FILES_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/files/file_store.ts", ["src/store/files/file_store_test.ts"], [
     {
-      find: ".check(current.key, current.versionstamp)\n          .set(current.key, record);",
-      replace: ".set(current.key, record);",
+      find: ".check(current.key, current.versionstamp);\n        setFile(",
+      replace: ";\n        setFile(",
     },
     {
-      find: ".check(current.key, current.versionstamp)\n          .delete(current.key);",
-      replace: ".delete(current.key);",
+      find: ".check(current.key, current.versionstamp);\n        removeFile(",
+      replace: ";\n        removeFile(",
     },
     {
       find: 'if (record === "refused") await abandon(received);',

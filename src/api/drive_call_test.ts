@@ -33,7 +33,14 @@ Deno.test("a token or key that was revoked during a request is refused before th
     isKnown = true;
     const request = new Request("http://kv.example/v1/p/d/files", { headers });
     const params = { project: "p", drive: "d" };
-    const routed = { request, requestId: "r1", params, query: "", context: someContext() };
+    const routed = {
+      request,
+      requestId: "r1",
+      connection: undefined,
+      params,
+      query: "",
+      context: someContext(),
+    };
     const call = () => handle({ ...routed, address: () => "192.0.2.1", origin: () => "" }, deps);
     assertEquals((await assertRejects(call, HttpError)).status, 401);
     assertEquals(isKnown, false);

@@ -2,7 +2,7 @@ import type { AdminToken } from "../http/authentication.ts";
 import type { MetricsPage } from "../http/metrics/metrics_page.ts";
 import type { UpstreamRules } from "../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import type { RequestContext, RequestKind } from "../http/request_context.ts";
+import type { RequestConnection, RequestContext, RequestKind } from "../http/request_context.ts";
 import type { StaticFiles } from "../http/responses/static_files.ts";
 import type { ServerParts } from "../http/server_parts.ts";
 import { noCredentials } from "../openapi/info.ts";
@@ -94,6 +94,8 @@ export interface RoutedRequest {
   address: () => string;
   /** Returns the origin that the client requested, such as `https://files.example.com`. */
   origin: () => string;
+  /** Absent if the runtime's own server has received the request. */
+  connection: RequestConnection | undefined;
   /** The parameters of the path, such as `:project`, percent-encoded. */
   params: Record<string, string>;
   context: RequestContext;

@@ -30,6 +30,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   listFiles: drive("list"),
   measureFiles: drive("list"),
   findExisting: drive("list"),
+  listChanges: drive("list"),
   putFile: drive("write"),
   deleteFiles: drive("delete"),
   changeFile: drive("write"),

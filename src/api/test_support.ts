@@ -58,6 +58,7 @@ export function routedRequest(
     request: new Request("http://kv.example/", { method, headers }),
     requestId: "r1",
     origin: () => "http://kv.example",
+    connection: undefined,
     address: () => "192.0.2.1",
     params,
     context: someContext(),

@@ -12,7 +12,7 @@ export const MTIME = "X-Kvdrive-Mtime";
 
 /** The headers that the API uses. A page may send others, which are ignored. */
 const ALLOWED = "X-Api-Key, Content-Type, Content-Digest, Range, If-Match, If-None-Match, " +
-  "If-Modified-Since, If-Unmodified-Since, If-Range, X-Request-Id";
+  "If-Modified-Since, If-Unmodified-Since, If-Range, Last-Event-ID, X-Request-Id";
 
 /** Lets pages of the request's origin read the response. Credentials are never allowed: the key is sent in a header. */
 export function addCorsHeaders(response: Headers, request: Headers, allowed: CorsOrigins): void {

@@ -1,5 +1,19 @@
 import { dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
 
+/** The connection of a request that waits. The runtime's own server does not have it. */
+export interface RequestConnection {
+  /** Resolves when the client has left. */
+  left(): Promise<void>;
+  /** Lets other connections take its place, until `setBusy`. */
+  setIdle(): void;
+  setBusy(): void;
+}
+
+/** What a server knows of a request besides what was sent. */
+export interface RequestInfo extends Deno.ServeHandlerInfo {
+  connection?: RequestConnection;
+}
+
 /** How a request is counted while it runs. */
 export type RequestKind = "upload" | "download" | "gate" | "other";
 

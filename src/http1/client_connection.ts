@@ -78,6 +78,23 @@ export class ClientConnection implements TrackedConnection {
     this.#readBy = this.#table.clock.in(HEAD_TIMEOUT);
   }
 
+  /**
+   * Counts as idle during a request that waits for something else, until `beginRequest`: it makes room for others as idle
+   * connections do.
+   */
+  setIdle(): void {
+    this.#table.setIdle(this);
+  }
+
+  /**
+   * Resolves when the client has left, or the connection was closed. It reads ahead, so it never resolves if the client
+   * sends anything. To be called once in a request without a body.
+   */
+  async left(): Promise<void> {
+    const { reader } = this.connection;
+    if (reader.length > 0 || await reader.fill()) await new Promise(() => {});
+  }
+
   /** Starts processing a request: until its end, only `expectBytes` sets a read deadline. */
   beginRequest(): void {
     this.#readBy = this.#shrinkAt = Infinity;

@@ -8,7 +8,19 @@ import { type ListenAddress, Listener, type ListenerOptions } from "./listener.t
 import { expectsContinue, parseRequestHead, readHead, type RequestHead } from "./message_head.ts";
 import { BrokenBody, writeResponse } from "./response_writer.ts";
 
-export type Handler = (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>;
+/** The connection of a request, for one that waits for something before it is answered. */
+export interface RequestConnection {
+  /** See `ClientConnection.left`. */
+  left(): Promise<void>;
+  /** Counts as idle, until `setBusy`. */
+  setIdle(): void;
+  setBusy(): void;
+}
+
+export type Handler = (
+  request: Request,
+  info: Deno.ServeHandlerInfo & { connection?: RequestConnection },
+) => Promise<Response>;
 
 export interface ServerOptions extends Omit<ListenerOptions, "group" | "serve" | "reject"> {
   /** Responds to requests. It must not throw. */
@@ -135,6 +147,11 @@ export class HttpServer {
       const response = await this.options.handler(request, {
         remoteAddr: client.address,
         completed,
+        connection: {
+          left: () => client.left(),
+          setIdle: () => client.setIdle(),
+          setBusy: () => client.beginRequest(),
+        },
       });
       const isReceived = body?.finish() ?? true;
       const closes = !isReceived || this.#closesAfter(head, response);

@@ -68,6 +68,9 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
       const: "no-store",
     },
   ),
+  NoBuffering: sometimes("Makes proxies such as nginx pass on a stream of events at once.", {
+    const: "no",
+  }),
   AllowOrigin: sometimes(
     "The origins whose pages may read the response: all, or, if the server has a list of origins, the requesting one if it is listed.",
     { examples: ["*"] },
@@ -315,6 +318,12 @@ export const errors = {
     "The request conflicts with the current state.",
     'The drive "photos" is being removed: try again',
     { "Retry-After": header("RetryAfterSome") },
+  ),
+  Gone: failure(
+    "changes_expired",
+    "Changes after the cursor are no longer kept.",
+    "The changes after this cursor are no longer kept: list the drive again, " +
+      'beginning with a new cursor, which a request without "since" returns',
   ),
   PreconditionFailed: failure(
     "precondition_failed",

@@ -141,6 +141,25 @@ export const parameters = {
     "Lists events older than this id: `paging.last` of the previous page.",
     EMPTY_BY_DEFAULT,
   ),
+  Since: inQuery(
+    "since",
+    "Lists changes after this cursor: the `id` of a change, or the `last` of an earlier response. `0` begins with the oldest " +
+      "change that is kept. Without it, the response has no changes, and the present cursor. An empty value is ignored.",
+  ),
+  ChangeLimit: inQuery(
+    "limit",
+    `The most changes to list; above ${MAX_LIST} counts as ${MAX_LIST}.`,
+    { type: "integer", minimum: 1, default: 100 },
+  ),
+  Wait: inQuery(
+    "wait",
+    "If there is no change: how many seconds to wait for one.",
+    { type: "integer", minimum: 0, maximum: 60, default: 0 },
+  ),
+  LastEventId: inHeader(
+    "Last-Event-ID",
+    "With `Accept: text/event-stream`: the cursor in place of `since`, as browsers send it when they connect again.",
+  ),
   LastLink: inQuery(
     "last",
     "Lists links that are older than this id: `paging.last` of the previous page.",

@@ -128,6 +128,7 @@ export const ERROR_CODES = {
     headers: RETRY,
   },
   drive_exists: { status: 409, meaning: "The project has a drive of this name." },
+  changes_off: { status: 409, meaning: "The project keeps no changes." },
   file_exists: { status: 409, meaning: "A file has the name, and `overwrite` is not set." },
   host_exists: { status: 409, meaning: "Another application has the host name." },
   project_exists: { status: 409, meaning: "There is a project with this id." },
@@ -141,6 +142,11 @@ export const ERROR_CODES = {
     meaning: "The project has as many open uploads as are allowed.",
   },
   upload_completed: { status: 409, meaning: "The upload is complete." },
+
+  changes_expired: {
+    status: 410,
+    meaning: "Changes after the cursor are no longer kept: list the drive again.",
+  },
 
   precondition_failed: { status: 412, meaning: "A conditional header does not hold." },
 
@@ -200,6 +206,11 @@ export const ERROR_CODES = {
     headers: RETRY,
   },
   too_many_uploads: { status: 503, meaning: "Too many uploads are running.", headers: RETRY },
+  too_many_waiting: {
+    status: 503,
+    meaning: "Too many callers of the project wait for changes.",
+    headers: RETRY,
+  },
 
   upstream_timeout: { status: 504, meaning: "The application did not answer in time (gate)." },
 

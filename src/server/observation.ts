@@ -77,6 +77,7 @@ export class Observation {
       memory: () => store.memory.uses(),
       usage: () => store.usage(),
       integrity: () => store.integrity(),
+      waiting: () => store.changeSignals.size,
       storeSize: () => store.size(),
       volume: this.volume,
       backups,

@@ -9,7 +9,7 @@ import { errors } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { HttpResponse, toRuntimeResponse } from "../http/responses/http_response.ts";
 import { streamError } from "../http/responses/response_stream.ts";
-import type { Handler } from "../http1/server.ts";
+import type { Handler, RequestConnection } from "../http1/server.ts";
 
 /** What a caller knows about a request, as `Deno.serve` passes it. */
 export interface RequestInfo {
@@ -44,6 +44,7 @@ export class RuntimeHandler {
       const response = await this.handler(running.request, {
         remoteAddr: addressIn(info),
         completed: info?.completed instanceof Promise ? info.completed : running.ended,
+        connection: connectionOf(request),
       });
       return protectFromRuntime(request, running.answerWith(response));
     } catch (error) {
@@ -74,6 +75,20 @@ function addressIn(info: RequestInfo | undefined): Deno.Addr {
   const address: unknown = info?.remoteAddr;
   const isAddress = typeof address === "object" && address !== null && "transport" in address;
   return isAddress ? address as Deno.Addr : UNKNOWN_CLIENT;
+}
+
+/** Returns what a request that waits learns of its connection. The runtime does not count connections. */
+function connectionOf(request: Request): RequestConnection {
+  return {
+    left: () =>
+      new Promise((resolve) => {
+        const { signal } = request;
+        if (signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
+      }),
+    setIdle: () => {},
+    setBusy: () => {},
+  };
 }
 
 /** A request that is being handled, or whose response is being sent. */

@@ -81,9 +81,8 @@ export class Server {
   /** The ports that the server listens on, which no application may have on this machine. */
   readonly ownPorts = new Set<number>();
   readonly upstreamRules: UpstreamRules;
-  /** Whether the server is shutting down and accepts no new work. */
-  isDraining = false;
   readonly #wrongPasswords: WrongKeyLimiter;
+  #isDraining = false;
 
   private constructor(
     private readonly opened: OpenedStore,
@@ -129,6 +128,17 @@ export class Server {
     store.sweeper.start();
     store.scrub.start();
     peers.onTold("wake", (part) => store.wake(part));
+  }
+
+  /** Whether the server is shutting down and accepts no new work. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Accepts no new work from now on, and answers those who wait for changes. */
+  stopAccepting(): void {
+    this.#isDraining = true;
+    this.store.changeSignals.close();
   }
 
   /** Stops the background work and closes the store. */

@@ -1,4 +1,6 @@
 import { DAY, MINUTE } from "../rules/units.ts";
+import { ChangeFeed } from "./changes/change_feed.ts";
+import { ChangeSignals } from "./changes/change_signals.ts";
 import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
@@ -114,6 +116,8 @@ export class Store {
   readonly events: EventLog;
   readonly links: LinkStore;
   readonly locks: LockStore;
+  readonly changes: ChangeFeed;
+  readonly changeSignals: ChangeSignals;
   readonly usageHistory: UsageHistory;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
@@ -198,6 +202,8 @@ export class Store {
     this.locks = new LockStore(db, projectCache);
     const notify = () => revocations.notify();
     this.links = new LinkStore(db, projectCache, events, { notify, onError });
+    this.changes = new ChangeFeed(db, projectCache);
+    this.changeSignals = new ChangeSignals(db, projectCache, onError);
   }
 
   /**
@@ -292,7 +298,13 @@ export class Store {
   /** Stops the background work and closes the database. */
   async close(): Promise<void> {
     const { sweeper, scrub, links, usageHistory: { traffic } } = this;
-    await Promise.all([sweeper.stop(), scrub.stop(), links.close(), traffic.close()]);
+    this.changeSignals.close();
+    await Promise.all([
+      sweeper.stop(),
+      scrub.stop(),
+      links.close(),
+      traffic.close(),
+    ]);
     await this.db.close();
   }
 }

@@ -66,6 +66,29 @@ export const uploadWithQuota: Experiment = {
   },
 };
 
+/** Days for which changes are kept. */
+const CHANGE_DAYS = 7;
+
+/** Small uploads whose changes are kept, beside those whose changes are not: at most 15 % more time. */
+export const uploadWithFeed: Experiment = {
+  rows: [{
+    name: "upload 4 KiB while changes are kept",
+    unit: "req/s",
+    bound: "at least",
+    required: 0.87,
+  }],
+  async prepare(stage, checkout) {
+    const recorded = await Server.startWithAdministrator(stage.scope, checkout);
+    await storeAndCheck(recorded, "small", SMALL_SIZE);
+    await recorded.keepChanges(CHANGE_DAYS);
+    const unrecorded = await startServer(stage, checkout);
+    return {
+      work: uploads(stage, recorded, undefined),
+      limit: uploads(stage, unrecorded, undefined),
+    };
+  },
+};
+
 async function startServer(
   { scope }: Stage,
   checkout: Parameters<Experiment["prepare"]>[1],

@@ -110,6 +110,8 @@ export function driveJson({ name, files, bytes }: DriveUsage): DriveJson {
 /** A project with the usage of its drives together. */
 export interface ProjectUsageJson extends ProjectJson {
   trash_days: number;
+  /** Absent while no changes are kept. */
+  change_days?: number;
   files: number;
   bytes: number;
   open_upload_bytes: number;
@@ -124,6 +126,7 @@ export function projectUsageJson(
   return {
     ...projectJson(info),
     trash_days: info.trashDays ?? 0,
+    ...(info.changeDays === undefined ? {} : { change_days: info.changeDays }),
     files,
     bytes,
     open_upload_bytes: openBytes,

@@ -20,6 +20,16 @@ import { diskJson, driveJson, projectUsageJson, sumOf } from "./json.ts";
 /** The longest time that the trash keeps files, in days (sharing contract). */
 const MAX_TRASH_DAYS = 365;
 
+/** The longest time that the feeds keep changes, in days (contract of programs). */
+const MAX_CHANGE_DAYS = 90;
+
+const changeDays = {
+  type: "integer",
+  minimum: 0,
+  maximum: MAX_CHANGE_DAYS,
+  description: "How many days `listChanges` can go back; 0 if no changes are kept.",
+};
+
 const trashDays = {
   type: "integer",
   minimum: 0,
@@ -38,6 +48,7 @@ export const projectFields = {
 
 export const usageFields = {
   trash_days: trashDays,
+  change_days: changeDays,
   files: count("The number of files in all drives.", 12),
   bytes: count("Their total size.", 1_048_576),
   open_upload_bytes: count(
@@ -67,7 +78,10 @@ export const showProject = projectEndpoint({
       ...usageFields,
       drives: listOf(schema("DriveUsage"), { maxItems: MAX_LIST }),
       disk: schema("Disk"),
-    }, { optional: ["disk"], description: "Only the administrator sees the disk." }),
+    }, {
+      optional: ["disk", "change_days"],
+      description: "Only the administrator sees the disk. `change_days` is absent while it is 0.",
+    }),
   },
 }, (call, deps) => {
   // The sizes of drives tell about all of their files.
@@ -78,12 +92,12 @@ export const showProject = projectEndpoint({
 /** What only the administrator may set. */
 const ADMINISTRATORS = ["max_bytes", "max_files", "host_suffix"];
 
-const CHANGEABLE = [...ADMINISTRATORS, "trash_days"];
+const CHANGEABLE = [...ADMINISTRATORS, "trash_days", "change_days"];
 
 /**
  * `PATCH /admin/v1/projects/{id}`: sets the limits for the total size and the number of the project's files, the suffix
- * below which its owner may choose host names, and the days of the trash, which the owner may set, too. `null` removes a
- * limit or the suffix.
+ * below which its owner may choose host names, and the days of the trash and of the changes, which the owner may set, too.
+ * `null` removes a limit or the suffix.
  */
 export const changeProject = projectEndpoint({
   id: "changeProject",
@@ -93,7 +107,8 @@ export const changeProject = projectEndpoint({
     "Sets the limits for the total size and the number of the project's files; `null` removes one. Stored files are kept. " +
     "Sets the suffix below which the owner may choose host names for applications; names below the previous suffix " +
     "become invalid. These are for the administrator only. " +
-    "Sets how many days the trash keeps files; 0 turns it off and empties it in the background.",
+    "Sets how many days the trash keeps files; 0 turns it off and empties it in the background. " +
+    "Sets how many days changes are kept; 0 turns that off and forgets them.",
   body: jsonBody("The fields to set.", schema("ChangeProjectRequest"), {
     example: { max_bytes: 10_000_000_000 },
   }),
@@ -110,6 +125,7 @@ export const changeProject = projectEndpoint({
       max_files: orNull(schema("FileLimit")),
       host_suffix: orNull(schema("HostSuffix")),
       trash_days: trashDays,
+      change_days: changeDays,
     }, { optional: CHANGEABLE, description: "At least one field is required." }),
   },
 }, async (call, deps) => {
@@ -120,11 +136,12 @@ export const changeProject = projectEndpoint({
   const trashDays = fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS);
   // Without a trash, what is in it is deleted.
   if (trashDays === 0) call.rights.require("delete");
+  const changeDays = fields.wholeNumber("change_days", 0, MAX_CHANGE_DAYS);
   const maxBytes = fields.sizeOrNull("max_bytes");
   const maxFiles = fields.integerOrNull("max_files", 1, Number.MAX_SAFE_INTEGER);
   const suffix = fields.textOrNull("host_suffix", (text) => suffixProblem(text, deps));
   const hostSuffix = suffix === null ? null : suffix?.toLowerCase();
-  const changes = { maxBytes, maxFiles, hostSuffix, trashDays };
+  const changes = { maxBytes, maxFiles, hostSuffix, trashDays, changeDays };
   const info = await deps.store.projects.update(call.project, changes, call.actor);
   if (info === undefined) throw errors.projectNotFound(call.project);
   return await projectDetails(info, call, deps);

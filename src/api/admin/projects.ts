@@ -29,7 +29,7 @@ export const listProjects = administratorEndpoint({
       integrity: schema("Integrity"),
       backups: schema("Backups"),
     }, { optional: ["backups"] }),
-    ProjectUsage: closed({ ...projectFields, ...usageFields }),
+    ProjectUsage: closed({ ...projectFields, ...usageFields }, { optional: ["change_days"] }),
     Integrity: closed({
       damaged_files: count("The number of files known to be damaged.", 0),
       damaged: listOf(schema("DamagedFile")),

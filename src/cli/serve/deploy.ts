@@ -121,7 +121,7 @@ class Opening {
     this.#isDraining = true;
     const opened = await this.#opened?.catch(() => undefined);
     if (opened === undefined) return;
-    opened.server.isDraining = true;
+    opened.server.stopAccepting();
     await opened.handler.whenIdle();
   }
 
@@ -136,7 +136,7 @@ class Opening {
     try {
       if (this.place === undefined) throw errors.databaseMissing();
       server = await Server.open(this.place, this.options);
-      server.isDraining = this.#isDraining;
+      if (this.#isDraining) server.stopAccepting();
       await this.#announce(server);
       const handler = await this.#handlerOf(server);
       server.store.sweeper.start();

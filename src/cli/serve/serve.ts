@@ -189,7 +189,7 @@ async function run(
     backups?.start();
   }
   await Promise.race([signal.first, npx.gone]);
-  server.isDraining = true;
+  server.stopAccepting();
   announceEnd(observation, options.shutdownTimeout);
   await drainServers([main, s3, plain, gate], [backups, https], options.shutdownTimeout);
   clock.stop();

@@ -65,6 +65,7 @@ export type ErrorCode =
   | "app_key_exists"
   | "being_removed"
   | "drive_exists"
+  | "changes_off"
   | "file_exists"
   | "host_exists"
   | "project_exists"
@@ -72,6 +73,7 @@ export type ErrorCode =
   | "too_many_links"
   | "too_many_open_uploads"
   | "upload_completed"
+  | "changes_expired"
   | "precondition_failed"
   | "body_too_large"
   | "target_too_long"
@@ -95,6 +97,7 @@ export type ErrorCode =
   | "store_unavailable"
   | "too_many_connections"
   | "too_many_uploads"
+  | "too_many_waiting"
   | "upstream_timeout"
   | "http_version_not_supported"
   | "disk_full"
@@ -519,6 +522,8 @@ export interface ProjectDetails {
   host_suffix: string | null;
   /** How many days the trash keeps deleted and replaced files; 0 for no trash. */
   trash_days: number;
+  /** How many days `listChanges` can go back; 0 if no changes are kept. */
+  change_days?: number;
   /** The number of files in all drives. */
   files: number;
   /** Their total size. */
@@ -559,6 +564,8 @@ export interface ProjectChange {
   hostSuffix?: string | null | undefined;
   /** How many days the trash keeps deleted and replaced files; 0 for no trash. */
   trashDays?: number | undefined;
+  /** How many days `listChanges` can go back; 0 if no changes are kept. */
+  changeDays?: number | undefined;
 }
 
 /**
@@ -603,6 +610,7 @@ export interface ProjectEvent {
     | "project.deleted"
     | "quota.changed"
     | "trash.changed"
+    | "changes.changed"
     | "host_suffix.changed"
     | "drive.deleted"
     | "key.created"

@@ -9,6 +9,7 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "project.deleted": "Project deleted",
   "quota.changed": "Limit changed",
   "trash.changed": "Trash changed",
+  "changes.changed": "Feed of changes changed",
   "host_suffix.changed": "Domain for applications changed",
   "drive.deleted": "Drive deleted",
   "key.created": "Key created",
@@ -46,6 +47,7 @@ const SETTINGS: Readonly<Record<string, (value: string) => string>> = {
   max_bytes: (value) => value === "null" ? "none" : formatBytes(Number(value)),
   max_files: (value) => value === "null" ? "no limit of files" : plural(Number(value), "file"),
   trash_days: (value) => value === "0" ? "off" : plural(Number(value), "day"),
+  change_days: (value) => value === "0" ? "off" : plural(Number(value), "day"),
   host_suffix: (value) => value === "null" ? "none" : value,
 };
 

@@ -9,6 +9,7 @@ Deno.test("Events say in words what was changed, and to what", () => {
     ["quota.changed", "album/max_bytes=null", "Limit changed: none (album)"],
     ["trash.changed", "trash_days=1", "Trash changed: 1 day"],
     ["trash.changed", "trash_days=0", "Trash changed: off"],
+    ["changes.changed", "change_days=7", "Feed of changes changed: 7 days"],
     ["host_suffix.changed", "host_suffix=a.b", "Domain for applications changed: a.b"],
     ["link.created", "a=b", "Link created: a=b"],
     ["dashboard.signed_in", "01M82RCJBWVSZHBQ4ACYF6KXF3", "Signed in to the dashboard"],

@@ -26,6 +26,8 @@ export interface MetricsSources {
   usage: () => Promise<UsedProject[]>;
   /** The damaged files, and the progress of the scrub. */
   integrity: () => Promise<Integrity>;
+  /** The callers that wait for changes. */
+  waiting: () => number;
   /** The size of the store's file and its log in bytes; `undefined` if it is not known. */
   storeSize: () => Promise<number | undefined>;
   volume: VolumeQuery;
@@ -83,11 +85,14 @@ export class MetricsPage {
   }
 
   #ofProcess(): Exposition {
-    const { http, store, memory, backups, certificates } = this.sources;
+    const { http, store, memory, waiting, backups, certificates } = this.sources;
     const to = new Exposition();
     http.write(to);
     store.write(to);
     writeMemory(to, memory());
+    to.gauge("kvdrive_waiting_callers", "Callers that wait for changes.", only(waiting()), {
+      isSum: true,
+    });
     writeBackups(to, backups?.());
     writeCertificates(to, certificates?.());
     this.#writeProcess(to);

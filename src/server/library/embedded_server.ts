@@ -88,7 +88,7 @@ export class EmbeddedServer implements OpenServer {
   }
 
   async #close(): Promise<void> {
-    this.server.isDraining = true;
+    this.server.stopAccepting();
     if (!await this.#isIdleWithin(this.options.settings.shutdownTimeout)) {
       this.handler.abort();
       await this.#isIdleWithin(ABORT_TIME);

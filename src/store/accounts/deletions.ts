@@ -9,7 +9,7 @@ import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { identityOf, keys, prefixes, ranges } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
-import type { ProjectCache } from "../engine/project_cache.ts";
+import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import type { KvReader } from "../reads/read_queue.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
 import type {
@@ -25,6 +25,7 @@ import type {
 } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { addGarbage } from "../bytes/garbage.ts";
+import { announceRemoval } from "../files/names.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
 import { deleteKey, type KeyKind } from "./key_entries.ts";
 import { PROJECT_KEYS } from "./project_keys.ts";
@@ -103,13 +104,15 @@ export class Deletions {
   async #runBatch(key: Deno.KvKey): Promise<boolean> {
     const marker = await this.db.reader.get<DeletionMarker>(key);
     if (marker.value === null) return true;
+    const owner = await this.#ownerOf(marker);
     const batch = checkMarker(marker);
+    if (owner !== undefined) batch.share(owner.unchanged);
     let steps = 0;
     let isLast = true;
     const { checks } = this.db.commits;
     // Every batch lists from the start, as earlier batches have deleted what they listed.
     const list = listUntil(this.db.reader, () => this.#isStopped);
-    for await (const step of deletionSteps(list, marker)) {
+    for await (const step of deletionSteps(list, marker, owner)) {
       if (steps >= DELETION_BATCH || !batch.hasRoomFor(step, MAX_COMMIT_BYTES, checks)) {
         isLast = false;
         break;
@@ -119,12 +122,23 @@ export class Deletions {
     }
     // A list that was cut short says nothing about the rest.
     if (this.#isStopped) return false;
+    // The feed tells each deletion once: of several processes with this batch, one changes the marker.
+    const isAnnounced = batch.feeds.length > 0;
+    if (isAnnounced) batch.set(marker.key, marker.value);
     // Another process has finished the deletion, or an upload has changed: the next batch shows which.
-    if (steps > 0 && !(await this.db.commitBulk(batch)).ok) return false;
-    if (!isLast) return false;
+    if (steps > 0 && !(await this.db.commitBulk(batch)).ok) {
+      this.projects.forget(String(key[1]));
+      return false;
+    }
+    if (!isLast || isAnnounced) return false;
     this.onDeleted();
     await this.#finish(marker);
     return true;
+  }
+
+  /** Returns the project of a drive that is deleted; `undefined` if more than a drive is, or less. */
+  async #ownerOf({ key, value }: Marker): Promise<CachedProject | undefined> {
+    return value.kind === "drive" ? await this.projects.find(String(key[1])) : undefined;
   }
 
   async #finish(marker: Marker): Promise<void> {
@@ -176,20 +190,24 @@ function listUntil(kv: Pick<KvReader, "list">, isStopped: () => boolean): List {
  * Yields what remains to be deleted, in small steps; a step that was committed is not listed again. It reads no chunk:
  * the records say where they are.
  */
-function deletionSteps(list: List, { key, value }: Marker): AsyncGenerator<Operation> {
+function deletionSteps(
+  list: List,
+  { key, value }: Marker,
+  owner: CachedProject | undefined,
+): AsyncGenerator<Operation> {
   const [project = "", , name = ""] = key.slice(1).map(String);
   switch (value.kind) {
     case "project":
       return projectSteps(list, project);
     case "drive":
-      return driveSteps(list, project, name);
+      return driveSteps(list, project, owner, name);
     case "app":
       return appKeySteps(list, project, name);
   }
 }
 
 async function* projectSteps(list: List, project: string): AsyncGenerator<Operation> {
-  yield* driveSteps(list, project);
+  yield* driveSteps(list, project, undefined);
   yield* appKeySteps(list, project);
   yield* appSteps(list, project);
   yield* sessionSteps(list, project);
@@ -200,12 +218,15 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* deleteAll(list, prefixes.deletions(project));
   yield* deleteAll(list, prefixes.events(project));
   yield* deleteAll(list, prefixes.dailyUsage(project));
+  yield* deleteAll(list, prefixes.feeds("change", project));
+  yield* deleteAll(list, prefixes.feeds("change_horizon", project));
 }
 
 /** Yields the counters of one drive, then its files, folders, trash, uploads, locks and links; or those of all drives. */
 async function* driveSteps(
   list: List,
   project: string,
+  owner: CachedProject | undefined,
   ...drive: string[]
 ): AsyncGenerator<Operation> {
   const all = (kind: DriveKind) => prefixes.ofDrive(kind, project, ...drive);
@@ -213,11 +234,15 @@ async function* driveSteps(
   const discount = only === undefined ? undefined : await discountStep({ list }, project, only);
   if (discount !== undefined) yield discount;
   else yield* deleteAll(list, all("usage"));
-  for await (const entry of list<FileRecord>({ prefix: all("file") })) {
+  for await (const entry of list<FileRecord>({ prefix: all("file") }, { unreadable: true })) {
     const [, , drive = "", name = ""] = entry.key.map(String);
-    const step = recordStep(entry, entry.value);
+    const place = { project, drive, name };
+    const step = isUnreadable(entry)
+      ? new Operation().delete(entry.key)
+      : recordStep(entry, entry.value);
     // The bytes become garbage, so downloads that have started are completed.
-    discardVersion(step, { project, drive, name }, entry.value);
+    if (!isUnreadable(entry)) discardVersion(step, place, entry.value);
+    if (owner !== undefined) announceRemoval(step, owner, place);
     yield step;
   }
   for await (const entry of list<TrashRecord>({ prefix: all("trash") })) {
@@ -229,7 +254,7 @@ async function* driveSteps(
   for await (const { key, value } of list<UploadSession>({ prefix: all("completed_upload") })) {
     yield new Operation().delete(key).delete(keys.garbage(value.expires, String(key[3])));
   }
-  for (const kind of ["file", "trash", "upload", "completed_upload"] as const) {
+  for (const kind of ["trash", "upload", "completed_upload"] as const) {
     yield* deleteAll(list, all(kind), isUnreadable);
   }
   for (const kind of ["folder", "parts_revision", "locks"] as const) {

@@ -20,6 +20,7 @@ export const EVENTS = [
   "project.deleted",
   "quota.changed",
   "trash.changed",
+  "changes.changed",
   "host_suffix.changed",
   "drive.deleted",
   "key.created",

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { hashSecret, keyPrefix, newProjectKey, type ProjectKey } from "../../rules/secrets.ts";
 import type { Database } from "../engine/database.ts";
 import { AlreadyExists, BeingDeleted } from "../engine/errors.ts";
@@ -22,7 +23,10 @@ import type { Revocations } from "./revocations.ts";
  */
 export const MAX_DELETING_DRIVES = 100;
 
-export type ProjectInfo = { project: string } & Omit<ProjectRecord, "removing">;
+/** Bytes of the secret of a project's feeds, from which the key of their cursors is derived. */
+const FEED_SECRET_BYTES = 16;
+
+export type ProjectInfo = { project: string } & Omit<ProjectRecord, "removing" | "feed">;
 
 export type UsedProject = ProjectInfo & ProjectUsage;
 
@@ -33,6 +37,8 @@ export interface ProjectChanges {
   hostSuffix?: string | null | undefined;
   /** 0 turns the trash off and empties it in the background. */
   trashDays?: number | undefined;
+  /** 0 turns the feeds of changes off, and what they have is deleted in the background. */
+  changeDays?: number | undefined;
 }
 
 /** The outcome of deleting a drive that must be empty. */
@@ -282,7 +288,7 @@ export class ProjectStore {
 
 function changed(
   record: ProjectRecord,
-  { maxBytes, maxFiles, hostSuffix, trashDays }: ProjectChanges,
+  { maxBytes, maxFiles, hostSuffix, trashDays, changeDays }: ProjectChanges,
 ): ProjectRecord {
   const after = { ...record };
   if (maxBytes === null) delete after.maxBytes;
@@ -293,6 +299,13 @@ function changed(
   else if (hostSuffix !== undefined) after.hostSuffix = hostSuffix;
   if (trashDays === 0) delete after.trashDays;
   else if (trashDays !== undefined) after.trashDays = trashDays;
+  if (changeDays === 0) {
+    delete after.changeDays;
+    delete after.feed;
+  } else if (changeDays !== undefined) {
+    after.changeDays = changeDays;
+    after.feed ??= randomBytes(FEED_SECRET_BYTES).toString("base64url");
+  }
   return after;
 }
 
@@ -309,6 +322,7 @@ const SETTINGS = [
   { field: "maxBytes", event: "quota.changed", name: "max_bytes", unset: null },
   { field: "maxFiles", event: "quota.changed", name: "max_files", unset: null },
   { field: "trashDays", event: "trash.changed", name: "trash_days", unset: 0 },
+  { field: "changeDays", event: "changes.changed", name: "change_days", unset: 0 },
   { field: "hostSuffix", event: "host_suffix.changed", name: "host_suffix", unset: null },
 ] as const;
 
@@ -325,6 +339,9 @@ async function isEmptyDrive(reader: KvReader, project: string, drive: string): P
   return true;
 }
 
-function infoOf(project: string, { removing: _, ...record }: ProjectRecord): ProjectInfo {
+function infoOf(
+  project: string,
+  { removing: _, feed: _feed, ...record }: ProjectRecord,
+): ProjectInfo {
   return { project, ...record };
 }

@@ -110,6 +110,8 @@ export class Database {
   readonly writing: Set<string> = new Set<string>();
   /** Receives every commit. */
   meter: StoreMeter = NO_METER;
+  /** Receives the feeds that a commit of this process has added to. */
+  onAnnounced: (feeds: Deno.KvKey[]) => void = () => {};
   readonly #locks: readonly LockProbe[];
   readonly #resources: Disposable | undefined;
   readonly #groups: GroupCommitter;
@@ -161,7 +163,7 @@ export class Database {
 
   /** Commits a small operation, grouped with others that wait at the same time. */
   commit(operation: Operation): Promise<Outcome> {
-    return this.#track(() => this.#groups.commit(operation));
+    return this.#track(operation, () => this.#groups.commit(operation));
   }
 
   /**
@@ -184,7 +186,7 @@ export class Database {
 
   #commitAlone(commits: Commits, operation: Operation, slots: Semaphore): Promise<Outcome> {
     const commit = operation.isIdempotent ? commits.idempotent : commits.once;
-    return this.#track(() => slots.run(() => commit(operation)));
+    return this.#track(operation, () => slots.run(() => commit(operation)));
   }
 
   /**
@@ -213,14 +215,17 @@ export class Database {
     return !this.isCommitting && performance.now() - this.#lastCommit > QUIET_TIME;
   }
 
-  #track(start: () => Promise<Outcome>): Promise<Outcome> {
+  #track(operation: Operation, start: () => Promise<Outcome>): Promise<Outcome> {
     if (this.#isClosing) return Promise.reject(new StoreUnavailable("The store is being closed"));
     const work = start();
     this.#running.add(work);
     const forget = () => void this.#running.delete(work);
     work.then((outcome) => {
       forget();
-      if (outcome.ok) this.#lastCommit = performance.now();
+      if (!outcome.ok) return;
+      this.#lastCommit = performance.now();
+      const { feeds } = operation;
+      if (feeds.length > 0) this.onAnnounced(feeds);
     }, forget);
     return work;
   }

@@ -122,6 +122,48 @@ export class AlreadyExists extends Refusal {
   }
 }
 
+/** The project keeps no changes. */
+export class ChangesOff extends Refusal {
+  constructor() {
+    super(
+      "changes_off",
+      'The project keeps no changes: set its "change_days", or list the drive instead',
+    );
+  }
+}
+
+/** Changes after a cursor may be gone. */
+export class ChangesExpired extends Refusal {
+  constructor() {
+    super(
+      "changes_expired",
+      "The changes after this cursor are no longer kept: list the drive again, " +
+        'beginning with a new cursor, which a request without "since" returns',
+    );
+  }
+}
+
+/** A text is no cursor of this drive. */
+export class InvalidCursor extends Refusal {
+  constructor(text: string) {
+    super(
+      "invalid_parameter",
+      `The cursor ${JSON.stringify(text)} is none of this drive: ` +
+        'give the "id" of a change or the "last" of an earlier response, or 0',
+    );
+  }
+}
+
+/** As many callers of a project wait for changes as may. */
+export class TooManyWaiting extends Refusal {
+  constructor(max: number) {
+    super(
+      "too_many_waiting",
+      `${max} callers of the project are waiting for changes, which is the limit: try again later`,
+    );
+  }
+}
+
 const DELETABLE = { project: "project", drive: "drive", app: "application" } as const;
 
 /** The target of a write is being deleted. */

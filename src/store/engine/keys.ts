@@ -111,6 +111,15 @@ export const keys = {
   /** A file that expires at `due` (milliseconds since 1970): an index of the records with a deadline. */
   expiry: (due: number, version: string): Deno.KvKey => ["expiry", due, version],
 
+  /** The feed of a drive. Keys of its entries continue with the versionstamp of their commit. */
+  feed: (...of: [project: string, feed: string, drive: string]): Deno.KvKey => ["change", ...of],
+
+  /** The newest change that was removed from the feed of a drive. */
+  feedHorizon: (...of: [project: string, feed: string, drive: string]): Deno.KvKey => [
+    "change_horizon",
+    ...of,
+  ],
+
   project: (id: string): Deno.KvKey => ["project", id],
 
   /** A project key; `hash` is its SHA-256, in hexadecimal. */
@@ -209,6 +218,11 @@ export const prefixes = {
   grantsOf: (...owner: string[]): Deno.KvKey => ["grant_of", ...owner],
   events: (project: string): Deno.KvKey => ["event", project],
   dailyUsage: (project: string): Deno.KvKey => ["daily_usage", project],
+  /** The feeds of a project or their horizons, of all secrets or of one. */
+  feeds: (kind: "change" | "change_horizon", ...project: string[]): Deno.KvKey => [
+    kind,
+    ...project,
+  ],
   links: (): Deno.KvKey => ["link"],
   /** The links of all drives, of those of one project, or of one drive. */
   driveLinks: (...drive: string[]): Deno.KvKey => ["drive_link", ...drive],
@@ -302,6 +316,18 @@ export const ranges = {
   serverEvents: (before?: string): KeyRange => ({
     start: ["server_event"],
     end: ["server_event", before ?? AFTER_STRINGS],
+  }),
+
+  /** The entries of a feed from a versionstamp on. */
+  feedFrom: (feed: Deno.KvKey, stamp: string): KeyRange => ({
+    start: [...feed, stamp],
+    end: [...feed, AFTER_STRINGS],
+  }),
+
+  /** The feeds of all drives, after one of them. */
+  feedsAfter: (feed: Deno.KvKey | undefined): KeyRange => ({
+    start: feed === undefined ? ["change"] : [...feed, AFTER_STRINGS],
+    end: ["change", AFTER_STRINGS],
   }),
 
   /** The daily figures of a project, or of all together, from one day to another (excluded). */

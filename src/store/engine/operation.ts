@@ -13,6 +13,12 @@ const MAX_COMMIT_KEY_BYTES = 75_000;
 /** Bytes of a counter, without its key. */
 const COUNTER_BYTES = 16;
 
+/** Bytes of the changes in one entry of a feed: a value of Deno KV has at most 65,536, here with `at` and the checksum. */
+const MAX_CHANGES_BYTES = 65_000;
+
+/** Bytes of a versionstamp at the end of a key. */
+const VERSIONSTAMP_BYTES = 22;
+
 /** Counters are unsigned 64-bit integers that wrap: adding 2^64 − n subtracts n. */
 const COUNTER_MODULUS = 2n ** 64n;
 
@@ -44,6 +50,35 @@ interface Sum extends EncodedKey {
   by: bigint;
 }
 
+/** What happened to a name, as the API tells it. */
+export type NameChange =
+  /** The name stands for another version. A move has the name before it. */
+  | {
+    type: "put" | "move";
+    name: string;
+    from?: string;
+    etag: string;
+    size: number;
+    content_type: string;
+  }
+  | { type: "delete"; name: string };
+
+/** The changes of one commit in one drive: an entry of its feed. */
+export interface ChangesRecord {
+  /** Milliseconds since 1970. */
+  at: number;
+  changes: NameChange[];
+}
+
+/** The changes of one drive, which become one entry of its feed. */
+interface Announcement extends EncodedKey {
+  changes: NameChange[];
+  /** Bytes of the changes in JSON. */
+  size: number;
+}
+
+const encoder = new TextEncoder();
+
 /** A check that many operations have in common, such as an unchanged project record. Its key is encoded once. */
 export class SharedCheck implements Check {
   readonly id: string;
@@ -65,6 +100,8 @@ export class Operation {
   readonly #shared = new Map<string, SharedCheck>();
   readonly #changes: Change[] = [];
   readonly #sums = new Map<string, Sum>();
+  /** By the identity of the feed. */
+  readonly #announced = new Map<string, Announcement>();
   /** Whether it stores bytes of a file, and not only records. */
   hasFileBytes = false;
   /** Identities of the keys that it checks, sets or deletes. Shared checks and counters are not among them. */
@@ -137,6 +174,37 @@ export class Operation {
     this.#keyBytes += sum.length;
   }
 
+  /**
+   * Adds a change to a feed. All changes of a feed in one commit become one entry, whose key ends with the versionstamp of
+   * the commit. So the keys of a feed are in the order of its commits, whichever process makes them.
+   *
+   * @param feed The beginning of that key.
+   */
+  announce(feed: Deno.KvKey, change: NameChange): this {
+    const size = encoder.encode(JSON.stringify(change)).byteLength + 1;
+    this.#addAnnouncement({ ...encoded(feed), changes: [change], size });
+    return this;
+  }
+
+  #addAnnouncement(added: Announcement): void {
+    const known = this.#announced.get(added.id);
+    this.#bytes += added.size;
+    if (known !== undefined) {
+      known.changes.push(...added.changes);
+      known.size += added.size;
+      return;
+    }
+    this.#announced.set(added.id, { ...added, changes: [...added.changes] });
+    const keyLength = added.length + VERSIONSTAMP_BYTES;
+    this.#bytes += 2 * keyLength;
+    this.#keyBytes += keyLength;
+  }
+
+  /** The feeds to which it adds changes. */
+  get feeds(): Deno.KvKey[] {
+    return Array.from(this.#announced.values(), ({ key }) => key);
+  }
+
   /** Returns what it adds to a counter. */
   summed(key: Deno.KvKey): number {
     return Number(this.#sums.get(identityOf(key))?.by ?? 0n);
@@ -152,8 +220,16 @@ export class Operation {
       this.#keyBytes + other.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
       this.#checkCount + other.#checkCount - this.#countCommonChecks(other) <= maxChecks &&
       this.#mutationCount + other.#mutationCount <= MAX_COMMIT_MUTATIONS &&
+      this.#announcementsFitWith(other) &&
       this.touched.isDisjointFrom(other.touched) &&
       this.#sharedChecksAgreeWith(other) && other.#sharedChecksAgreeWith(this);
+  }
+
+  #announcementsFitWith(other: Operation): boolean {
+    for (const [id, { size }] of other.#announced) {
+      if (size + (this.#announced.get(id)?.size ?? 0) > MAX_CHANGES_BYTES) return false;
+    }
+    return true;
   }
 
   #countCommonChecks(other: Operation): number {
@@ -185,6 +261,7 @@ export class Operation {
       else this.#addSet(change);
     }
     for (const sum of other.#sums.values()) this.#addSum(sum);
+    for (const each of other.#announced.values()) this.#addAnnouncement(each);
   }
 
   /** Number of operations merged into this one; 1 for an operation on its own. */
@@ -198,11 +275,11 @@ export class Operation {
   }
 
   /**
-   * Whether committing it twice has the effect of committing it once: it adds to no counter, and it checks no entry
-   * that it changes, which would refuse the second commit.
+   * Whether committing it twice has the effect of committing it once: it adds to no counter and no feed, and it
+   * checks no entry that it changes, which would refuse the second commit.
    */
   get isIdempotent(): boolean {
-    if (this.#sums.size > 0) return false;
+    if (this.#sums.size + this.#announced.size > 0) return false;
     const checked = new Set(this.#checks.map(({ id }) => id));
     return !this.#changes.some(({ id }) => checked.has(id));
   }
@@ -226,6 +303,10 @@ export class Operation {
     for (const { key, by } of this.#sums.values()) {
       atomic.sum(key, ((by % COUNTER_MODULUS) + COUNTER_MODULUS) % COUNTER_MODULUS);
     }
+    for (const { key, changes } of this.#announced.values()) {
+      const record: ChangesRecord = { at: Date.now(), changes };
+      atomic.set([...key, COMMIT_VERSIONSTAMP], sealValue(record));
+    }
     return await atomic.commit();
   }
 
@@ -234,7 +315,7 @@ export class Operation {
   }
 
   get #mutationCount(): number {
-    return this.#changes.length + this.#sums.size;
+    return this.#changes.length + this.#sums.size + this.#announced.size;
   }
 
   #requireWithinLimits(maxChecks: number): void {
@@ -247,6 +328,9 @@ export class Operation {
     );
   }
 }
+
+/** Stands for the versionstamp of the commit at the end of a key. All handles have the same symbol. */
+const COMMIT_VERSIONSTAMP = Deno.Kv.prototype.commitVersionstamp();
 
 function encoded(key: Deno.KvKey): EncodedKey {
   return { key, id: identityOf(key), length: encodedLength(key) };

@@ -1,6 +1,5 @@
 /**
  * The values of the store; their keys are in `keys.ts`. Records are small: listing a drive reads every record.
- *
  * @module
  */
 import type { KeyLimits } from "../../rules/rights.ts";
@@ -245,6 +244,9 @@ export interface ProjectRecord {
   hostSuffix?: string;
   /** How many days the trash keeps files; without it there is no trash. */
   trashDays?: number;
+  /** How many days the feeds keep changes, and the random secret that they are stored under; both only while they are on. */
+  changeDays?: number;
+  feed?: string;
 }
 
 /** Why a file is in the trash. */

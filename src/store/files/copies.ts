@@ -12,11 +12,9 @@ import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import { type FileRecord, type Place, placeId } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
-import { countUsage } from "../quotas/usage.ts";
 import { changeFile, setExpiry } from "./expiry.ts";
 import {
   copiedRecord,
-  countedRecord,
   type FileDescription,
   isPresent,
   movedRecord,
@@ -24,6 +22,7 @@ import {
   validators,
   type WriteCondition,
 } from "./file_record.ts";
+import { moveFile, setFile } from "./names.ts";
 import { shareBytes } from "./shared_bytes.ts";
 import { retire } from "./trash.ts";
 
@@ -124,15 +123,13 @@ export class Copies {
     let record: FileRecord;
     if (kind === "copy") {
       record = copiedRecord(shareBytes(operation, source.key, value), target.value, replace);
+      setFile(operation, project, to, target, record);
     } else {
       record = movedRecord(value);
-      operation.delete(source.key);
-      countUsage(operation, from, value, null);
+      moveFile(operation, project, { from, to, source, target }, record);
       if (value.sha256 === undefined) operation.delete(keys.undigested(from));
     }
-    operation.set(target.key, record);
     setExpiry(operation, to, record);
-    countUsage(operation, to, countedRecord(target), record);
     if (target.value !== null) retire(operation, project, to, target.value, "replaced");
     if (record.sha256 === undefined) operation.set(keys.undigested(to), record.version);
     return record;

@@ -16,7 +16,6 @@ import type { ProjectCache } from "../engine/project_cache.ts";
 import type { DamageRecord, FileProperties, FileRecord, Place } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
-import { countUsage } from "../quotas/usage.ts";
 import {
   type FileDescription,
   isPresent,
@@ -25,6 +24,7 @@ import {
   validators,
   type WriteCondition,
 } from "./file_record.ts";
+import { setFile } from "./names.ts";
 
 /** What decides about the entry in the index. */
 type Expiring = Pick<FileRecord, "version" | "expires">;
@@ -89,9 +89,8 @@ export async function changeFile(
     if (!condition(validators(current))) return "refused";
     const record = changedRecord(current, changes);
     const operation = new Operation().share(project.unchanged)
-      .check(file.key, file.versionstamp)
-      .set(file.key, record);
-    countUsage(operation, place, current, record);
+      .check(file.key, file.versionstamp);
+    setFile(operation, project, place, file, record);
     dropExpiry(operation, current);
     setExpiry(operation, place, record);
     if (record.version !== current.version) {

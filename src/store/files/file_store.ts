@@ -24,11 +24,9 @@ import {
 } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas, Reservation } from "../quotas/quotas.ts";
-import { countUsage } from "../quotas/usage.ts";
 import { Copies } from "./copies.ts";
 import { setExpiry } from "./expiry.ts";
 import {
-  countedRecord,
   type Draft,
   type FileTags,
   newRecord,
@@ -40,6 +38,7 @@ import { abandon, type Accept, type BodyReceiver, type Received } from "../bytes
 import { isUnreadable } from "../reads/record_codec.ts";
 import type { FileReader } from "./file_reader.ts";
 import { Thumbnails } from "./thumbnails.ts";
+import { removeFile, setFile } from "./names.ts";
 import { retire } from "./trash.ts";
 
 /** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
@@ -185,9 +184,8 @@ export class FileStore {
         const described = properties === undefined ? draft : { ...draft, properties };
         const record = newRecord(described, replaced ?? null, lifetime);
         const operation = new Operation().share(project.unchanged)
-          .check(current.key, current.versionstamp)
-          .set(current.key, record);
-        countUsage(operation, place, countedRecord(current), record);
+          .check(current.key, current.versionstamp);
+        setFile(operation, project, place, current, record);
         if (current.value !== null) {
           retire(operation, project, place, current.value, "replaced");
         }
@@ -228,9 +226,8 @@ export class FileStore {
         if (record === undefined && !isUnreadable(current)) return false;
         if (!condition(record && validators(record))) return "refused";
         const operation = new Operation().share(project.unchanged)
-          .check(current.key, current.versionstamp)
-          .delete(current.key);
-        countUsage(operation, place, countedRecord(current), null);
+          .check(current.key, current.versionstamp);
+        removeFile(operation, project, place, current);
         if (record !== undefined) retire(operation, project, place, record, "deleted");
         if ((await this.db.commit(operation)).ok) return true;
         await this.#isUnchanged(current, project);

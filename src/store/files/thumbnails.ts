@@ -19,8 +19,8 @@ import {
 } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
-import { countUsage } from "../quotas/usage.ts";
 import { present, requireReadable, validators, type WriteCondition } from "./file_record.ts";
+import { setFile } from "./names.ts";
 import { release } from "./shared_bytes.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -72,9 +72,8 @@ export class Thumbnails {
       const record: FileRecord = { ...current, thumbnail };
       const operation = new Operation().share(project.unchanged)
         .check(file.key, file.versionstamp)
-        .set(file.key, record)
         .set(keys.content(thumbnail.version), bytes);
-      countUsage(operation, place, current, record);
+      setFile(operation, project, place, file, record);
       if (current.thumbnail !== undefined) {
         release(operation, place, thumbnailBytes(current.thumbnail));
       }

@@ -14,10 +14,11 @@ import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import type { FileRecord, Garbage, Place, TrashReason, TrashRecord } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
-import { countTrash, countUsage } from "../quotas/usage.ts";
+import { countTrash } from "../quotas/usage.ts";
 import { inBatches, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { dropExpiry, setExpiry } from "./expiry.ts";
-import { countedRecord, isPresent, LOST_RECORD, movedRecord } from "./file_record.ts";
+import { isPresent, LOST_RECORD, movedRecord } from "./file_record.ts";
+import { setFile } from "./names.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { isVersion, newVersion } from "../bytes/versions.ts";
 import { discardVersion, releaseBytes } from "./shared_bytes.ts";
@@ -141,10 +142,9 @@ export class Trash {
       const isTaken = current.value !== null && isPresent(current.value, Date.now());
       if (isTaken && !overwrite) return "taken";
       const operation = takeOut(owner, item)
-        .check(current.key, current.versionstamp)
-        .set(current.key, movedRecord(record));
+        .check(current.key, current.versionstamp);
+      setFile(operation, owner, place, current, movedRecord(record));
       countTrash(operation, place, record, -1);
-      countUsage(operation, place, countedRecord(current), record);
       if (current.value !== null) retire(operation, owner, place, current.value, "replaced");
       setExpiry(operation, place, record);
       if (record.sha256 === undefined) operation.set(keys.undigested(place), record.version);

@@ -3,8 +3,8 @@ import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
+import { removeFile } from "../files/names.ts";
 import { discardVersion } from "../files/shared_bytes.ts";
-import { countUsage } from "../quotas/usage.ts";
 import { inBatches, readMany } from "../reads/read_queue.ts";
 import { TrustedClock } from "./clocks.ts";
 
@@ -77,8 +77,8 @@ export class ExpiredFiles {
     const owner = await this.projects.find(project);
     // The deletion of the project or of the drive deletes the file.
     if (owner === undefined || owner.deleting.includes(drive)) return;
-    operation.share(owner.unchanged).delete(file.key);
-    countUsage(operation, value, record, null);
+    operation.share(owner.unchanged);
+    removeFile(operation, owner, value, file);
     discardVersion(operation, value, record);
     if ((await this.db.commit(operation)).ok) this.db.meter.swept("expired_file");
     else this.projects.forget(project);

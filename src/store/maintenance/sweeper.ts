@@ -7,6 +7,7 @@ import type { DiskSpace } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import type { OpenVersions } from "../bytes/open_versions.ts";
 import { BackgroundLoop } from "./background_loop.ts";
+import { CHANGES_SWEEP_INTERVAL, OldChanges } from "./old_changes.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
 import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
 import type { ExpiredFiles } from "./expired_files.ts";
@@ -29,8 +30,8 @@ export interface SweeperDeps {
 }
 
 /**
- * The background work on the store: it finishes deletions, sweeps expired files, collects garbage, removes old events,
- * compacts the file, and records the usage of each day.
+ * The background work on the store: it finishes deletions, sweeps expired files, collects garbage, removes old events
+ * and changes, compacts the file, and records the usage of each day.
  * Each has a loop of its own, so that none waits for another.
  */
 export class Sweeper {
@@ -38,6 +39,8 @@ export class Sweeper {
   readonly #deleting: BackgroundLoop;
   readonly #collecting: BackgroundLoop;
   readonly #compacting: BackgroundLoop;
+  readonly #oldChanges: OldChanges;
+  readonly #forgetting: BackgroundLoop;
   readonly #loops: BackgroundLoop[];
 
   constructor(
@@ -57,7 +60,16 @@ export class Sweeper {
     this.#compacting = loop(() => this.#compact(), COMPACT_INTERVAL);
     const trimming = loop(() => events.sweep(), EVENT_SWEEP_INTERVAL);
     const closing = loop(() => usageHistory.closeDay(), CLOSE_INTERVAL);
-    this.#loops = [this.#deleting, expiring, this.#collecting, trimming, closing];
+    this.#oldChanges = new OldChanges(db);
+    this.#forgetting = loop(() => this.#oldChanges.sweep(), CHANGES_SWEEP_INTERVAL);
+    this.#loops = [
+      this.#deleting,
+      expiring,
+      this.#collecting,
+      trimming,
+      closing,
+      this.#forgetting,
+    ];
     if (deps.compactor !== undefined) this.#loops.push(this.#compacting);
   }
 
@@ -75,20 +87,22 @@ export class Sweeper {
   /** Stops the loops after their current batches. */
   async stop(): Promise<void> {
     const { compactor, deletions, expired, events, usageHistory } = this.deps;
-    const workers = [compactor, deletions, expired, this.#collector, events, usageHistory];
+    const sweepers = [this.#collector, this.#oldChanges];
+    const workers = [compactor, deletions, expired, events, usageHistory, ...sweepers];
     for (const worker of workers) worker?.stop();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
   /**
    * Finishes all deletions, then deletes the files that have expired at a time, in milliseconds since 1970, collects all
-   * garbage that is due then, removes events that are old by then, and records the usage of the day before.
+   * garbage that is due then, removes events and changes that are old by then, and records the usage of the day before.
    */
   async sweep(now = Date.now()): Promise<void> {
     const ahead = Math.max(0, now - Date.now());
     await this.deps.deletions.runAll();
     await this.deps.expired.sweep(ahead);
     await this.#collector.run(ahead);
+    await this.#oldChanges.sweep(ahead);
     await this.deps.events.sweep(now);
     await this.deps.usageHistory.closeDay(now);
   }

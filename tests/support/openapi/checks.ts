@@ -44,11 +44,12 @@ export function checkExchange(description: Description, exchange: Exchange): Che
   return { pair, problems };
 }
 
-/** Whether an answer has a JSON body by its description. */
+/** Whether an answer has a JSON body by its description. A stream of events, which does not end, says so itself. */
 export function isJson(
   description: Description,
   exchange: Pick<Exchange, "method" | "target" | "status" | "headers">,
 ): boolean {
+  if (exchange.headers.get("Content-Type")?.startsWith("text/event-stream")) return false;
   const { item } = description.pathOf(pathOf(exchange)) ?? {};
   const described = answerOf(description, item, exchange);
   const { content } = described?.answer.node ?? {};

@@ -18,6 +18,9 @@ const OVER_LIMIT = "That is over the limit: nothing can be added until enough is
 /** The longest time that the trash keeps files, in days (sharing contract). */
 const MAX_TRASH_DAYS = 365;
 
+/** The longest time that changes are kept, in days (contract of programs). */
+const MAX_CHANGE_DAYS = 90;
+
 export async function createProject(call: AdminCall): Promise<void> {
   call.validate("NAME", keyNameProblem);
   call.validate("id", projectIdProblem);
@@ -57,6 +60,7 @@ export async function showProject(call: AdminCall): Promise<void> {
     `Created:  ${created}`,
     ...(name === null ? [] : [`Name:     ${name}`]),
     `Trash:    ${trashOf(details)}`,
+    `Changes:  ${changesOf(details)}`,
     ...linesOf(details),
     ...drives.map(({ drive_name, files, bytes }) =>
       `  ${drive_name}: ${plural(files, "file")}, ${exactSize(bytes)}`
@@ -67,21 +71,23 @@ export async function showProject(call: AdminCall): Promise<void> {
 
 export async function changeProject(call: AdminCall): Promise<void> {
   call.validate("ID", projectIdProblem);
-  const options = ["max-bytes", "max-files", "host-suffix", "trash-days"];
-  const [limit, files, suffix, days] = options.map((name) => call.get(name));
+  const options = ["max-bytes", "max-files", "host-suffix", "trash-days", "change-days"];
+  const [limit, files, suffix, days, changeDays] = options.map((name) => call.get(name));
   if (options.every((name) => call.get(name) === undefined)) {
     throw new UsageError(
-      "Nothing to change: give --max-bytes, --max-files, --host-suffix or --trash-days",
+      "Nothing to change: give --max-bytes, --max-files, --host-suffix, --trash-days or --change-days",
     );
   }
   if (limit !== NONE) call.validate("max-bytes", orNone(sizeProblem));
   if (files !== NONE) call.validate("max-files", orNone(countProblem));
-  call.validate("trash-days", daysProblem);
+  call.validate("trash-days", daysProblem(MAX_TRASH_DAYS));
+  call.validate("change-days", daysProblem(MAX_CHANGE_DAYS));
   const changes = {
     max_bytes: limit === NONE ? null : sizeIn(call),
     max_files: files === NONE ? null : countIn(call),
     host_suffix: suffix === NONE ? null : suffix?.toLowerCase(),
     trash_days: days === undefined ? undefined : Number(days),
+    change_days: changeDays === undefined ? undefined : Number(changeDays),
   };
   const details = await call.administer(async (on) => {
     const path = ["projects", call.required("ID")];
@@ -92,6 +98,7 @@ export async function changeProject(call: AdminCall): Promise<void> {
     ...(days === undefined
       ? []
       : [`Its trash ${details.trash_days === 0 ? "is " : ""}${trashOf(details)}.`]),
+    ...(changeDays === undefined ? [] : [`Its feed of changes is ${changesOf(details)}.`]),
   ]);
 }
 
@@ -109,6 +116,11 @@ function withoutDisk(
 /** Whether deleted files are kept, and for how long. */
 function trashOf({ trash_days }: ProjectDetails): string {
   return trash_days === 0 ? "off" : `keeps files for ${plural(trash_days, "day")}`;
+}
+
+/** Whether changes are kept, and for how long. */
+function changesOf({ change_days = 0 }: ProjectDetails): string {
+  return change_days === 0 ? "off" : `kept for ${plural(change_days, "day")}`;
 }
 
 /** What a project holds and may hold, as sentences. */
@@ -184,8 +196,9 @@ function orNone(problemOf: ProblemOf): ProblemOf {
   };
 }
 
-function daysProblem(text: string): string | undefined {
-  return /^\d{1,3}$/.test(text) && Number(text) <= MAX_TRASH_DAYS
-    ? undefined
-    : `is ${quoteWord(text)}: it must be a whole number from 0 to ${MAX_TRASH_DAYS}`;
+function daysProblem(max: number): ProblemOf {
+  return (text) =>
+    /^\d{1,3}$/.test(text) && Number(text) <= max
+      ? undefined
+      : `is ${quoteWord(text)}: it must be a whole number from 0 to ${max}`;
 }

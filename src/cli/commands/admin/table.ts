@@ -67,8 +67,13 @@ export const projectCommands: readonly Command[] = [
         value: "N",
         help: "days that the trash keeps files; 0 turns it off",
       },
+      {
+        name: "change-days",
+        value: "N",
+        help: "days that changes are kept; 0 turns that off",
+      },
     ],
-    summary: "set the limits, the host names and the trash of a project",
+    summary: "set the limits, the host names, the trash and the feed of a project",
     examples: [
       ["kvdrive project change album --max-bytes 20GB", "Set the limit"],
       ["kvdrive project change album --max-bytes none", "Remove it"],

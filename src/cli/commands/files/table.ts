@@ -223,6 +223,25 @@ export const fileCommands: readonly Command[] = [
     load: async () => (await import("./sync.ts")).syncFolders,
   }),
   clientCommand({
+    name: "changes",
+    operands: ["DRIVE"],
+    options: [
+      {
+        name: "since",
+        value: "CURSOR",
+        help: "only changes after this one; now for those to come",
+        unset: "all that are kept",
+      },
+      { name: "follow", short: "f", help: "keep running, and print changes as they are made" },
+    ],
+    summary: "print what happened to the files of a drive",
+    examples: [
+      ["kvdrive changes photos", "Print the changes that the project keeps"],
+      ["kvdrive changes photos --follow --since now --json", "Tell a program of each new change"],
+    ],
+    load: async () => (await import("./changes.ts")).showChanges,
+  }),
+  clientCommand({
     name: "export",
     operands: ["DIR|FILE.zip"],
     options: EXPORT_OPTIONS,

@@ -1,0 +1,286 @@
+import { errors } from "../../http/http_error.ts";
+import { toHttpError } from "../../http/error_response.ts";
+import type { Query } from "../../http/request_target.ts";
+import { HttpResponse } from "../../http/responses/http_response.ts";
+import { boundedJson } from "../../http/responses/json_response.ts";
+import { PieceStream, READER_PATIENCE } from "../../http/responses/response_stream.ts";
+import { header, jsonResponse } from "../../openapi/messages.ts";
+import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
+import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
+import { MAX_LIST } from "../../rules/names.ts";
+import { KIB, MIB, SECOND } from "../../rules/units.ts";
+import type { Change, ChangesPage, ChangesQuery } from "../../store/changes/change_feed.ts";
+import type { Waiting } from "../../store/changes/change_signals.ts";
+import { type DriveCall, driveEndpoint } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
+import { ENTRY_MEMORY } from "./list_files.ts";
+
+const DEFAULT_CHANGES = 100;
+
+/** The longest wait for a change, in seconds. */
+const MAX_WAIT = 60;
+
+/** The size of a page at which it ends early, in bytes, and the same for callers that wait: many may have one each. */
+const MAX_PAGE = MIB;
+const MAX_WAITING_PAGE = 48 * KIB;
+
+/** How often a stream without changes sends a comment, in milliseconds. */
+const COMMENT_INTERVAL = 15 * SECOND;
+
+const EVENT_STREAM = "text/event-stream";
+
+/** `GET /changes`: what happened to the names of a drive, in the order of the commits. */
+export const listChanges = driveEndpoint({
+  id: "listChanges",
+  tag: "Files",
+  summary: "List changes",
+  description:
+    "Lists what happened to the names of a drive, the oldest change first, for the days that the project's `change_days` " +
+    "sets. Without `since` it returns the present cursor and no changes. With `Accept: text/event-stream` it sends the same " +
+    "as server-sent events, without an end. A key that is limited to names with a prefix sees only these: " +
+    "a file that is moved out of them counts as deleted.",
+  parameters: ["Since", "ChangeLimit", "Wait", "LastEventId"],
+  success: {
+    200: {
+      ...jsonResponse("The changes, and the cursor after them.", "ChangeList", {
+        headers: { "X-Accel-Buffering": header("NoBuffering") },
+      }),
+      content: {
+        "application/json": { schema: schema("ChangeList") },
+        [EVENT_STREAM]: { schema: { type: "string" } },
+      },
+    },
+  },
+  failures: {
+    Conflict: "The project keeps no changes.",
+    Gone: "Changes after the cursor are no longer kept: list the drive again.",
+  },
+  schemas: {
+    ChangeList: closed({
+      changes: listOf(schema("Change"), { maxItems: MAX_LIST }),
+      last: { ...schema("Cursor"), description: "The cursor after these changes." },
+      more: { type: "boolean", description: "Whether there are more changes now." },
+    }),
+    Cursor: { type: "string", minLength: 1, examples: ["mX3k9QyJqC4v0N1b7ZsT2uRfHd8A"] },
+    Change: closed({
+      id: schema("Cursor"),
+      at: { type: "string", format: "date-time", examples: ["2021-04-22T11:50:08.123Z"] },
+      type: {
+        type: "string",
+        enum: ["put", "delete", "move"],
+        description:
+          "`put`: the name has another version. `delete`: it has none any more. `move`: the file of `from` has the name.",
+      },
+      name: schema("FileName"),
+      from: { ...schema("FileName"), description: "The name before a move." },
+      etag: { type: "string", minLength: 1 },
+      size: count("Bytes.", 48_213),
+      content_type: { type: "string", maxLength: MAX_CONTENT_TYPE, examples: ["image/jpeg"] },
+    }, { optional: ["from", "etag", "size", "content_type"] }),
+  },
+}, (call, deps) => {
+  const { headers, method } = call.request;
+  const isStream = accepts(headers, EVENT_STREAM);
+  const query = queryOf(call, isStream ? headers.get("last-event-id") : null);
+  const wait = waitOf(call.query) * SECOND;
+  if (isStream && method === "GET") return streamChanges(call, deps, query);
+  return answerChanges(call, deps, query, wait);
+});
+
+function queryOf(
+  { project, drive, query, rights }: DriveCall,
+  lastEvent: string | null,
+): ChangesQuery {
+  const limit = Math.min(query.positive("limit") ?? DEFAULT_CHANGES, MAX_LIST);
+  const since = query.one("since");
+  return {
+    project,
+    drive,
+    prefix: rights.namePrefix,
+    // A browser that connects again sends the address of the first time.
+    since: lastEvent || since || undefined,
+    limit,
+    maxBytes: MAX_PAGE,
+  };
+}
+
+/** Returns how long to wait, in seconds. @throws {HttpError} 400 unless it is a whole number from 0 to `MAX_WAIT`. */
+function waitOf(query: Query): number {
+  const text = query.one("wait") ?? "0";
+  if (!/^\d{1,3}$/.test(text) || Number(text) > MAX_WAIT) {
+    throw errors.badParameter("wait", text, `a whole number of seconds from 0 to ${MAX_WAIT}`);
+  }
+  return Number(text);
+}
+
+function accepts(headers: Headers, type: string): boolean {
+  const accepted = headers.get("accept")?.toLowerCase() ?? "";
+  return accepted.split(",").some((range) => range.split(";")[0]?.trim() === type);
+}
+
+async function answerChanges(
+  call: DriveCall,
+  deps: Deps,
+  query: ChangesQuery,
+  wait: number,
+): Promise<Response> {
+  const waits = wait > 0 && query.since !== undefined;
+  let found = waits ? await waitForChange(call, deps, query, wait) : undefined;
+  const options = { estimate: query.limit * ENTRY_MEMORY, isRepeatable: true };
+  return await boundedJson(call, deps, options, async () => {
+    const page = found ?? await deps.store.changes.page(query);
+    found = undefined;
+    return { ...page, changes: page.changes.map(changeJson) };
+  });
+}
+
+/**
+ * Waits until there is a change, at most for a time in milliseconds. Returns the page that was read last; `undefined` if
+ * there was no need to wait.
+ */
+async function waitForChange(
+  call: DriveCall,
+  deps: Deps,
+  query: ChangesQuery,
+  time: number,
+): Promise<ChangesPage | undefined> {
+  const end = performance.now() + time;
+  if (!isEmpty(await deps.store.changes.page({ ...query, limit: 1 }))) return undefined;
+  using follower = new Follower(call, deps, { ...query, maxBytes: MAX_WAITING_PAGE });
+  while (true) {
+    const page = await follower.read(query.since ?? "");
+    const left = end - performance.now();
+    if (!isEmpty(page) || left <= 0 || follower.hasEnded) {
+      await call.reauthorize();
+      return page;
+    }
+    await follower.wait(left);
+  }
+}
+
+function isEmpty({ changes, more }: ChangesPage): boolean {
+  return changes.length === 0 && !more;
+}
+
+/** A caller that waits for changes, and its connection, which counts as idle meanwhile. */
+class Follower implements Disposable {
+  readonly #waiting: Waiting;
+  readonly #connection: DriveCall["connection"];
+
+  /** @throws {TooManyWaiting} */
+  constructor(
+    { connection }: DriveCall,
+    private readonly deps: Deps,
+    private readonly query: ChangesQuery,
+  ) {
+    this.#waiting = deps.store.changeSignals.watch(query.project, query.drive);
+    this.#connection = connection;
+    void connection?.left().then(() => this.#waiting.end());
+  }
+
+  get hasEnded(): boolean {
+    return this.#waiting.hasEnded;
+  }
+
+  /** Returns the page after a cursor. Later changes end the next wait. */
+  async read(since: string): Promise<ChangesPage> {
+    const { limit, prefix } = this.query;
+    this.#waiting.reset();
+    return await this.#waiting.share(
+      JSON.stringify([since, limit, prefix]),
+      () => this.deps.store.changes.page({ ...this.query, since }),
+    );
+  }
+
+  async wait(time: number): Promise<void> {
+    this.#connection?.setIdle();
+    await this.#waiting.next(time);
+    this.#connection?.setBusy();
+  }
+
+  [Symbol.dispose](): void {
+    this.#waiting[Symbol.dispose]();
+  }
+}
+
+/** Answers with server-sent events, which end when the server shuts down or the key no longer opens the drive. */
+async function streamChanges(
+  call: DriveCall,
+  deps: Deps,
+  query: ChangesQuery,
+): Promise<Response> {
+  const { context, requestId } = call;
+  const streamed = { ...query, limit: DEFAULT_CHANGES, maxBytes: MAX_WAITING_PAGE };
+  // The cursor is checked before the response begins.
+  const first = await deps.store.changes.page({ ...streamed, limit: 1 });
+  const follower = new Follower(call, deps, streamed);
+  const pieces = eventPieces(call, follower, query.since ?? first.last);
+  const body = new PieceStream(pieces, {
+    idle: deps.idleTimeout * READER_PATIENCE,
+    onEnd: () => follower[Symbol.dispose](),
+    onError: (error) => deps.onError(error, requestId),
+    context,
+  });
+  return new HttpResponse(body, {
+    headers: {
+      "Content-Type": EVENT_STREAM,
+      "Cache-Control": "no-store",
+      // nginx would collect events otherwise.
+      "X-Accel-Buffering": "no",
+    },
+  });
+}
+
+type Piece = Uint8Array<ArrayBuffer>;
+
+const encoder = new TextEncoder();
+
+async function* eventPieces(
+  call: DriveCall,
+  follower: Follower,
+  after: string,
+): AsyncGenerator<Piece> {
+  let since = after;
+  // The head is sent with the first piece. A client that is cut off before the first change knows where to go on.
+  yield encoder.encode(`: changes\nid: ${since}\n\n`);
+  let commented = performance.now();
+  while (!follower.hasEnded) {
+    const page = await readOn(call, follower, since);
+    if (page === undefined) return;
+    const { changes, more, last } = page;
+    since = last;
+    if (changes.length > 0) {
+      yield encoder.encode(changes.map(eventText).join(""));
+      commented = performance.now();
+    }
+    if (more) continue;
+    await follower.wait(Math.max(0, commented + COMMENT_INTERVAL - performance.now()));
+    if (performance.now() < commented + COMMENT_INTERVAL || follower.hasEnded) continue;
+    yield encoder.encode(":\n\n");
+    commented = performance.now();
+  }
+}
+
+/** Returns the next page; `undefined` if the caller may not go on: the next request tells why. */
+async function readOn(
+  { reauthorize }: DriveCall,
+  follower: Follower,
+  since: string,
+): Promise<ChangesPage | undefined> {
+  try {
+    const page = await follower.read(since);
+    await reauthorize();
+    return page;
+  } catch (error) {
+    if (toHttpError(error).status < 500) return undefined;
+    throw error;
+  }
+}
+
+function eventText(change: Change): string {
+  return `id: ${change.id}\nevent: ${change.type}\ndata: ${JSON.stringify(changeJson(change))}\n\n`;
+}
+
+function changeJson({ id, at, ...change }: Change): Record<string, unknown> {
+  return { id, at: new Date(at).toISOString(), ...change };
+}
