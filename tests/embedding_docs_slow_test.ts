@@ -38,6 +38,8 @@ function start(folder: Folder, args: string[]): Deno.ChildProcess {
       ADMIN_TOKEN: "0123456789abcdefghijABCDEFGHIJ",
       PROJECT_KEY,
       DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0",
+      // The runner's may be in /dev, where the runtime wants all permissions.
+      TMPDIR: folder.at(""),
       NO_COLOR: "1",
     },
     stdin: "null",
