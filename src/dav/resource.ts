@@ -6,6 +6,7 @@
  */
 import { driveNameProblem, fileNameProblem } from "../rules/names.ts";
 import type { FileRecord, Place } from "../store/engine/records.ts";
+import type { OpenFile } from "../store/files/open_file.ts";
 import type { Store } from "../store/store.ts";
 import type { DavCall, DavDeps } from "./dav_call.ts";
 import { davErrors } from "./dav_error.ts";
@@ -45,29 +46,57 @@ export type Resource = UpperFolder | Folder | File | Absent;
  * @throws {RightMissing} if the key is not for its drive. The caller checks the name.
  */
 export async function findResource(
-  { project, rights }: DavCall,
+  call: DavCall,
   { store }: DavDeps,
   path: DavPath,
 ): Promise<Resource> {
-  const { drive, isFolder } = path;
   if (path.project === "") return { kind: "root" };
-  if (drive === "") return { kind: "project" };
-  const driveProblem = driveNameProblem(drive);
-  if (driveProblem !== undefined) throw davErrors.badPath(`has a drive name that ${driveProblem}`);
-  rights.requireDrive(drive);
+  if (path.drive === "") return { kind: "project" };
+  const place = await placeOf(call, store, path);
   if (path.name === "") {
-    const place = { project, drive, name: "" };
-    const exists = await store.buckets.exists(project, drive);
+    const exists = await store.buckets.exists(place.project, place.drive);
     return exists ? { kind: "folder", place } : { kind: "absent", place, isFolder: true };
   }
-  const problem = fileNameProblem(path.name);
-  if (problem !== undefined) throw davErrors.badPath(`has a file name that ${problem}`);
-  const place = { project, drive, name: await storedForm(store, path, project) };
+  const { isFolder } = path;
   const record = isFolder ? undefined : await store.files.reader.stat(place);
   if (record !== undefined) return { kind: "file", place, record };
   const folder = { ...place, name: `${place.name}/` };
   if (await folderExists(store, folder)) return { kind: "folder", place: folder };
   return { kind: "absent", place, isFolder };
+}
+
+/**
+ * Opens the file at a path; `undefined` if there is none. It is one read, and none for a file in the cache.
+ *
+ * @throws {DavError} as `findResource` does.
+ * @throws {RightMissing} if the key is not for its drive. A file that it may not see counts as none.
+ */
+export async function openFile(
+  call: DavCall,
+  { store }: DavDeps,
+  path: DavPath,
+): Promise<{ place: Place; file: OpenFile } | undefined> {
+  if (path.name === "" || path.isFolder) return undefined;
+  const place = await placeOf(call, store, path);
+  if (!call.rights.allowsName(place.name)) return undefined;
+  const file = await store.files.reader.open(place);
+  return file && { place, file };
+}
+
+/** The place of a file or a drive, by the form of its name that is stored. */
+async function placeOf(
+  { project, rights }: DavCall,
+  store: Store,
+  path: DavPath,
+): Promise<Place> {
+  const { drive, name } = path;
+  const driveProblem = driveNameProblem(drive);
+  if (driveProblem !== undefined) throw davErrors.badPath(`has a drive name that ${driveProblem}`);
+  rights.requireDrive(drive);
+  if (name === "") return { project, drive, name };
+  const problem = fileNameProblem(name);
+  if (problem !== undefined) throw davErrors.badPath(`has a file name that ${problem}`);
+  return { project, drive, name: await storedForm(store, path, project) };
 }
 
 /**

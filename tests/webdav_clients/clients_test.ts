@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { deadline } from "@std/async/deadline";
+import { delay } from "@std/async/delay";
 import { patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
@@ -149,22 +150,23 @@ clientTest(
       const env = {
         RCLONE_CONFIG: "/dev/null",
         RCLONE_CONFIG_KV_TYPE: "webdav",
-        RCLONE_CONFIG_KV_URL: dav.url(vendor),
+        RCLONE_CONFIG_KV_URL: dav.url(),
         RCLONE_CONFIG_KV_VENDOR: vendor,
         RCLONE_CONFIG_KV_USER: USER,
         RCLONE_CONFIG_KV_PASS: password,
         RCLONE_CONFIG_KV_NEXTCLOUD_CHUNK_SIZE: "0",
       };
+      const there = `kv:${vendor}`;
       const rclone = (...args: string[]) => run(["rclone", ...args], { env });
-      await rclone("copy", "from", "kv:");
-      await rclone("check", "--download", "from", "kv:");
-      await rclone("copy", "kv:", `to-${vendor}`);
+      await rclone("copy", "from", there);
+      await rclone("check", "--download", "from", there);
+      await rclone("copy", there, `to-${vendor}`);
       await assertTree(folder.at(`to-${vendor}`), files);
-      await rclone("moveto", "kv:small.txt", "kv:folder/moved.txt");
-      await rclone("copyto", "kv:folder/moved.txt", "kv:copied.txt");
-      await rclone("sync", "from", "kv:");
-      await rclone("check", "--download", "from", "kv:");
-      await rclone("purge", "kv:folder");
+      await rclone("moveto", `${there}/small.txt`, `${there}/folder/moved.txt`);
+      await rclone("copyto", `${there}/folder/moved.txt`, `${there}/copied.txt`);
+      await rclone("sync", "from", there);
+      await rclone("check", "--download", "from", there);
+      await rclone("purge", `${there}/folder`);
     }
     const names = await drive.names({ prefix: "nextcloud/" });
     assert(names.every((name) => !name.startsWith("nextcloud/folder/")), names.join());
@@ -174,6 +176,37 @@ clientTest(
       Math.floor(Date.parse(details?.mtime ?? "") / 1000),
       Math.floor(Number(mtime) / 1000),
     );
+  },
+);
+
+const MOUNTING = canMount() ? [] : ["not-allowed-to-mount"];
+
+clientTest(
+  "rclone mounts a drive",
+  ["rclone", ...MOUNTING],
+  async ({ dav, drive, folder, run }) => {
+    await Deno.mkdir(folder.at("mnt"));
+    const env = {
+      RCLONE_CONFIG: "/dev/null",
+      RCLONE_CONFIG_KV_TYPE: "webdav",
+      RCLONE_CONFIG_KV_URL: dav.url(),
+      RCLONE_CONFIG_KV_USER: USER,
+      RCLONE_CONFIG_KV_PASS: (await run(["rclone", "obscure", PROJECT_KEY])).trim(),
+    };
+    const writing = ["--daemon", "--vfs-cache-mode", "writes", "--vfs-write-back", "0s"];
+    await run(["rclone", "mount", "kv:", "mnt", ...writing], { env });
+    try {
+      await writeTree(folder.at("mnt"), tree());
+      await Deno.rename(folder.at("mnt/small.txt"), folder.at("mnt/folder/moved.txt"));
+    } finally {
+      await run(["umount", folder.at("mnt")]);
+    }
+    const { "small.txt": _, ...rest } = tree();
+    const expected = [...Object.keys(rest), "folder/moved.txt"].sort();
+    for (let tries = 0; tries < 50 && (await drive.names()).length < expected.length; tries++) {
+      await delay(200);
+    }
+    assertEquals((await drive.names()).sort(), expected);
   },
 );
 
@@ -191,7 +224,7 @@ function hasFuse(): boolean {
   }
 }
 
-clientTest("davfs2 mounts a drive", canMount() ? ["mount.davfs"] : ["not-allowed-to-mount"], async (
+clientTest("davfs2 mounts a drive", ["mount.davfs", ...MOUNTING], async (
   { dav, drive, folder, run },
 ) => {
   await Deno.mkdir(folder.at("mnt"));
@@ -200,10 +233,7 @@ clientTest("davfs2 mounts a drive", canMount() ? ["mount.davfs"] : ["not-allowed
   });
   const settings = [
     `secrets ${folder.at("secrets")}`,
-    `cache_dir ${folder.at("cache")}`,
     "delay_upload 0",
-    "dav_user root",
-    "dav_group root",
   ];
   await Deno.writeTextFile(folder.at("davfs2.conf"), `${settings.join("\n")}\n`);
   await run(["mount.davfs", "-o", `conf=${folder.at("davfs2.conf")}`, dav.url(), folder.at("mnt")]);
@@ -255,7 +285,7 @@ clientTest("Python's webdavclient3", ["python3"], async ({ dav, drive, folder, r
   const program = `
 from webdav3.client import Client
 import os
-client = Client({"webdav_hostname": os.environ["URL"], "webdav_login": "u", "webdav_password": os.environ["KEY"]})
+client = Client({"webdav_hostname": os.environ["ORIGIN"], "webdav_root": os.environ["ROOT"], "webdav_login": "u", "webdav_password": os.environ["KEY"]})
 client.mkdir("trip")
 client.upload_sync("trip/a b.txt", "a b.txt")
 assert client.check("trip/a b.txt") and client.list("trip") == ["a b.txt"], client.list("trip")
@@ -269,8 +299,8 @@ assert client.get_property("trip/moved é.txt", option) == "red"
 client.clean("trip/a b.txt")
 `;
   await Deno.writeTextFile(folder.at("program.py"), program);
-  const url = dav.url().replace(/\/$/, "");
-  await run(["venv/bin/python", "program.py"], { env: { URL: url, KEY: PROJECT_KEY } });
+  const env = { ORIGIN: drive.server.origin, ROOT: dav.path(), KEY: PROJECT_KEY };
+  await run(["venv/bin/python", "program.py"], { env });
   assertEquals(await Deno.readTextFile(folder.at("back.txt")), "Hello\n");
   assertEquals(await drive.names(), ["trip/moved é.txt"]);
 });

@@ -5,19 +5,20 @@ import { fileDisposition, secureShared } from "../../api/sharing/shared_headers.
 import { validators } from "../../store/files/file_record.ts";
 import type { DavCall, DavDeps } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
-import { findResource, hrefOfResource, requireVisible } from "../resource.ts";
+import { findResource, hrefOfResource, openFile, requireVisible } from "../resource.ts";
 
 const encoder = new TextEncoder();
 
 /** `GET` and `HEAD`: the bytes of a file, or a range of them. */
 export async function get(call: DavCall, deps: DavDeps): Promise<Response> {
-  const resource = await findResource(call, deps, call.path);
-  requireVisible(call, resource);
-  if (resource.kind === "absent") throw davErrors.notFound();
-  if (resource.kind !== "file") return folderText(hrefOfResource(call, deps, resource));
-  const { place } = resource;
-  const file = await deps.store.files.reader.open(place);
-  if (file === undefined) throw davErrors.notFound();
+  const opened = await openFile(call, deps, call.path);
+  if (opened === undefined) {
+    const resource = await findResource(call, deps, call.path);
+    requireVisible(call, resource);
+    if (resource.kind === "file" || resource.kind === "absent") throw davErrors.notFound();
+    return folderText(hrefOfResource(call, deps, resource));
+  }
+  const { place, file } = opened;
   const { record } = file;
   const { type, version, modified, sha256 } = record;
   const headers = new ResponseHeaders({

@@ -190,7 +190,8 @@ function lockResponse(
 /** `UNLOCK`: ends a lock that the same key made. A key that administers the project may end those of others. */
 export async function unlock(call: DavCall, deps: DavDeps): Promise<Response> {
   const header = call.request.headers.get("lock-token") ?? "";
-  const [, token] = /^\s*<([^<>]+)>\s*$/.exec(header) ?? [];
+  // The client of npm leaves the brackets out.
+  const [, token] = /^\s*<?([^<>\s]+)>?\s*$/.exec(header) ?? [];
   if (token === undefined) {
     throw davErrors.badHeader("Lock-Token", header, "the token of a lock in angle brackets");
   }
