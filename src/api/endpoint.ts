@@ -9,6 +9,7 @@ import { noCredentials } from "../openapi/info.ts";
 import type { Access, OperationDescription } from "../openapi/operation.ts";
 import type { HostRules } from "../rules/hosts.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
+import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
 import type { VolumeQuery } from "../store/disk/volume.ts";
 
 /** The address of the gate to applications, on any host name of this server. */
@@ -52,6 +53,8 @@ export interface ServerLoad {
   processes: number;
   /** The state of the server's backups; absent if it makes none. */
   backup?: BackupStatus | undefined;
+  /** The state of its snapshots; absent if it takes none. */
+  snapshots?: SnapshotStatus | undefined;
   /** What the operator should know about settings and files, as sentences without a period. */
   warnings: string[];
 }

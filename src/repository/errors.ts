@@ -3,6 +3,15 @@ export class RepositoryError extends Error {
   override readonly name = this.constructor.name;
 }
 
+/** There is no repository in a target. */
+export class NoRepository extends RepositoryError {
+  constructor(place: string) {
+    super(
+      `There is no repository in ${place}: check the name, or make one with kvdrive backup --to`,
+    );
+  }
+}
+
 /** An object of a repository is missing, or has other bytes than it should. */
 export class DamagedObject extends RepositoryError {
   /** @param problem The damage, as the end of a sentence. */

@@ -15,7 +15,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { BadFormat, DamagedObject, RepositoryError } from "./errors.ts";
+import { BadFormat, DamagedObject, NoRepository, RepositoryError } from "./errors.ts";
 import { addKey, isKey, KEYS, newMasterKey, openMasterKey } from "./keys.ts";
 import { decodeManifest, parseObject, type Snapshot, textIn } from "./manifest.ts";
 import { encryption, type ObjectKind, type Sealer, UNENCRYPTED } from "./seal.ts";
@@ -66,11 +66,7 @@ export class Repository {
   static async open(settings: RepositorySettings): Promise<Repository> {
     const target = openTarget(settings);
     const config = await readConfig(target);
-    if (config === undefined) {
-      throw new RepositoryError(
-        `There is no repository in ${target.place}: check the name, or make one with kvdrive backup --to`,
-      );
-    }
+    if (config === undefined) throw new NoRepository(target.place);
     return await Repository.#open(target, config, settings);
   }
 

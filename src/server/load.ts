@@ -8,7 +8,10 @@ const ENDED_WARNING_TIME = HOUR;
 
 /** Returns the load of a server from those of its processes. What only one of them knows is taken from that one. */
 export function sumOfLoads(loads: readonly ServerLoad[]): ServerLoad {
-  return loads.reduce((sum, { running, memory, started, processes, backup, warnings }) => ({
+  return loads.reduce((
+    sum,
+    { running, memory, started, processes, backup, snapshots, warnings },
+  ) => ({
     running: {
       upload: sum.running.upload + running.upload,
       download: sum.running.download + running.download,
@@ -22,6 +25,7 @@ export function sumOfLoads(loads: readonly ServerLoad[]): ServerLoad {
     started: Math.min(sum.started, started),
     processes: sum.processes + processes,
     backup: sum.backup ?? backup,
+    ...(sum.snapshots ?? snapshots) && { snapshots: sum.snapshots ?? snapshots },
     warnings: [...sum.warnings, ...warnings],
   }));
 }

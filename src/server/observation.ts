@@ -5,6 +5,7 @@ import { MetricsPage } from "../http/metrics/metrics_page.ts";
 import { StoreMetrics } from "../http/metrics/store_metrics.ts";
 import { type RequestKind, RequestObserver } from "../http/request_context.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
+import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
 import { unknownVolume, volumeOf, type VolumeQuery } from "../store/disk/volume.ts";
 import type { Store } from "../store/store.ts";
 import { type Build, VERSION } from "../version.ts";
@@ -25,6 +26,7 @@ export interface ObservationOptions {
 interface MeasuredParts {
   store: Store;
   backups?: (() => BackupStatus) | undefined;
+  snapshots?: (() => SnapshotStatus) | undefined;
   certificates?: (() => CertificateStatus[]) | undefined;
 }
 
@@ -70,7 +72,7 @@ export class Observation {
   }
 
   /** Returns the metrics page, including the figures of a store. */
-  metricsPage({ store, backups, certificates }: MeasuredParts): MetricsPage {
+  metricsPage({ store, backups, snapshots, certificates }: MeasuredParts): MetricsPage {
     const page = new MetricsPage({
       http: this.#http,
       store: this.store,
@@ -81,6 +83,7 @@ export class Observation {
       storeSize: () => store.size(),
       volume: this.volume,
       backups,
+      snapshots,
       certificates,
       droppedLines: () => this.log.dropped(),
       version: VERSION,
@@ -92,7 +95,7 @@ export class Observation {
 
   /** Returns a function for the load of the server, to which this process contributes what is given. */
   loadOf(
-    { backups, warnings }: Pick<MeasuredParts, "backups"> & {
+    { backups, snapshots, warnings }: Pick<MeasuredParts, "backups" | "snapshots"> & {
       warnings?: (() => Promise<string[]>) | undefined;
     },
   ): () => Promise<ServerLoad> {
@@ -104,6 +107,7 @@ export class Observation {
         started: performance.timeOrigin,
         processes: 1,
         backup: backups?.(),
+        snapshots: snapshots?.(),
         warnings: await warnings?.() ?? [],
       };
     };

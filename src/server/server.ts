@@ -16,6 +16,7 @@ import { HostRules, type ServerNames } from "../rules/hosts.ts";
 import { hashSecret } from "../rules/secrets.ts";
 import { S3KeyFile, type S3SecretKey } from "../store/accounts/s3_secrets.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
+import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
 import { DiskKeeper } from "../store/disk/disk_keeper.ts";
 import { DiskSpace } from "../store/disk/disk_space.ts";
 import { openFolderWarning } from "../store/disk/store_files.ts";
@@ -57,6 +58,8 @@ export interface Platform {
   s3Port?: () => { port: number | undefined; scheme: "http" | "https" };
   /** The state of the backups of this process; absent if it makes none. */
   backups?: (() => BackupStatus) | undefined;
+  /** The state of its snapshots; absent if it takes none. */
+  snapshots?: (() => SnapshotStatus) | undefined;
   /** What the operator should know about the files of this process. */
   warnings?: (() => Promise<string[]>) | undefined;
   /** The certificates of https; absent without https, or where another server has them. */
@@ -147,7 +150,8 @@ export class Server {
     await this.store.close();
   }
 
-  #deps({ gate, s3Port, warnings, backups, certificates, administrator }: Platform): Deps {
+  #deps(platform: Platform): Deps {
+    const { gate, s3Port, warnings, backups, snapshots, certificates, administrator } = platform;
     const { store, wrongKeys, upstreamRules, hosts, running } = this;
     const { settings, observation, dashboard, basePath = "" } = this.options;
     const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = settings;
@@ -170,12 +174,12 @@ export class Server {
         storeKind: observation.hasFile ? "file" : "shared",
         storeSize: () => store.size(),
         diskReserve: settings.diskReserve,
-        load: observation.loadOf({ backups, warnings }),
+        load: observation.loadOf({ backups, snapshots, warnings }),
       },
       slots: new UploadSlots({ max: maxUploads, maxWait: idleTimeout }),
       uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
       observer: observation.observer,
-      metrics: observation.metricsPage({ store, backups, certificates }),
+      metrics: observation.metricsPage({ store, backups, snapshots, certificates }),
       metricsToken: metricsToken && hashSecret(metricsToken),
       readiness: new Readiness((signal) => store.probe(signal)),
       onError: observation.onError,

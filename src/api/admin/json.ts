@@ -11,6 +11,7 @@ import type { AppInfo } from "../../store/accounts/apps.ts";
 import type { KeyInfo } from "../../store/accounts/project_keys.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
 import type { S3KeyInfo } from "../../store/accounts/s3_keys.ts";
+import type { SnapshotStatus } from "../../store/snapshots/snapshot_status.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
 import type { DriveUsage, Usage } from "../../store/quotas/usage.ts";
@@ -177,6 +178,23 @@ export function backupsJson({ newest, every, failures, problem }: BackupStatus):
   return {
     newest: timeJson(newest),
     every: every / 1000,
+    failures,
+    problem: problem ?? null,
+  };
+}
+
+export function snapshotsJson(
+  { target, newest, every, last, ...status }: SnapshotStatus,
+): JsonObject {
+  const { failures, problem } = status;
+  return {
+    target,
+    newest: timeJson(newest),
+    next: timeJson(newest === undefined ? undefined : newest + every),
+    every: every / 1000,
+    files: last?.files ?? null,
+    bytes: last?.bytes ?? null,
+    added: last?.added ?? null,
     failures,
     problem: problem ?? null,
   };

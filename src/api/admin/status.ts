@@ -6,7 +6,7 @@ import { formatBytes, GIB } from "../../rules/units.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
 import { administratorEndpoint } from "./admin_call.ts";
-import { backupsJson, diskJson, integrityJson, sumOf } from "./json.ts";
+import { backupsJson, diskJson, integrityJson, snapshotsJson, sumOf } from "./json.ts";
 
 /** A disk is nearly full if less than this share of it is free, and less than `LOW_BYTES` besides the reserve. */
 const LOW_SHARE = 0.1;
@@ -39,6 +39,7 @@ export const showStatus = administratorEndpoint({
       }, { description: "`bytes` is `null` if the store is not a file of this server." }),
       disk: schema("Disk"),
       backups: orNull(schema("Backups")),
+      snapshots: orNull(schema("Snapshots")),
       integrity: schema("Integrity"),
       uploads: closed({
         open: count("Uploads in parts that are neither complete nor aborted.", 2),
@@ -58,7 +59,27 @@ export const showStatus = administratorEndpoint({
         examples: ["There is no complete backup in /backups"],
       }, { description: "What the operator should act on, as sentences without a period." }),
     }, {
-      description: "`backups` is `null` if the server makes none, `s3` if S3 is off.",
+      description:
+        "`backups` and `snapshots` are `null` if the server makes none, `s3` if S3 is off.",
+    }),
+    Snapshots: closed({
+      target: { type: "string", description: "The repository.", examples: ["/mnt/disk/kvdrive"] },
+      newest: orNull(schema("Second")),
+      next: orNull(schema("Second")),
+      every: { type: "number", description: "Seconds between two snapshots.", examples: [900] },
+      files: orNull(count("The number of files in the newest snapshot.", 1200)),
+      bytes: orNull(count("Their total size.", 8_388_608)),
+      added: orNull(count("The bytes that the newest snapshot sent.", 65_536)),
+      failures: count("The number of failed snapshots since the server was started.", 0),
+      problem: orNull({
+        type: "string",
+        minLength: 1,
+        description: "The problem with the snapshots, as a sentence; `null` if there is none.",
+        examples: ["There is no complete backup in /mnt/disk/kvdrive"],
+      }),
+    }, {
+      description:
+        "The state of the server's snapshots: the newest one, when the next one is due, and a problem, if any.",
     }),
   },
 }, async ({ origin }, { store, volume, wrongKeys, program, s3 }) => {
@@ -69,7 +90,7 @@ export const showStatus = administratorEndpoint({
     store.integrity(),
     program.load(),
   ]);
-  const { backup, running, memory } = load;
+  const { backup, snapshots, running, memory } = load;
   const { files, bytes } = sumOf(usages);
   const open = usages.reduce((sum, { openUploads }) => sum + openUploads, 0);
   return json(200, {
@@ -82,6 +103,7 @@ export const showStatus = administratorEndpoint({
     store: { kind: program.storeKind, bytes: size ?? null },
     disk: diskJson(disk),
     backups: backup === undefined ? null : backupsJson(backup),
+    snapshots: snapshots === undefined ? null : snapshotsJson(snapshots),
     integrity: integrityJson(integrity),
     uploads: { open, running: running.upload },
     downloads: { running: running.download },
@@ -92,6 +114,7 @@ export const showStatus = administratorEndpoint({
     warnings: [
       ...diskWarnings(disk, program.diskReserve),
       ...backupWarnings(backup),
+      ...backupWarnings(snapshots),
       ...damageWarnings(integrity.damages.length),
       ...lockoutWarnings(wrongKeys.countWaiting()),
       ...load.warnings,

@@ -1,4 +1,5 @@
 import type { OptionSpec } from "./arguments.ts";
+import { KEEP_OPTIONS } from "./retention_options.ts";
 
 /**
  * The options of `kvdrive serve`. Each is also an environment variable: `--upload-ttl` and `KVDRIVE_UPLOAD_TTL`. The help,
@@ -218,6 +219,33 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   { name: "every", value: "TIME", help: "time between two backups", default: "24h" },
   { name: "keep", value: "N", help: "backups to keep; older ones are removed", default: "7" },
   {
+    name: "backup-to",
+    value: "TARGET",
+    help: "repository for scheduled snapshots: a folder, or s3://BUCKET/PREFIX",
+    unset: "none",
+  },
+  {
+    name: "backup-every",
+    value: "TIME",
+    help: "time between two snapshots",
+    default: "24h",
+  },
+  ...KEEP_OPTIONS.map((option) => ({ ...option, name: `backup-${option.name}` })),
+  { name: "backup-s3-endpoint", value: "URL", help: "address of S3 for snapshots", unset: "AWS" },
+  {
+    name: "backup-passphrase-file",
+    value: "FILE",
+    help: "file with the passphrase of the repository",
+    unset: "none",
+  },
+  { name: "backup-unencrypted", help: "allow snapshots in S3 without a passphrase", unset: "off" },
+  {
+    name: "backup-bandwidth",
+    value: "SIZE",
+    help: "bytes a second of snapshots, at most",
+    unset: "no limit",
+  },
+  {
     name: "scrub-every",
     value: "TIME",
     help: "time between two checks of all files, or off",
@@ -244,6 +272,7 @@ export const SERVER_SECRETS: readonly VariableSpec[] = [
     help: "<project id>_<secret>: create this project and key if needed",
   },
   { name: "KVDRIVE_ADMIN_TOKEN", help: "set the administrator's token" },
+  { name: "KVDRIVE_BACKUP_PASSPHRASE", help: "passphrase of the repository, in place of its file" },
   { name: "KVDRIVE_S3_SECRET", help: "secret that encrypts S3 keys, in place of its file" },
 ];
 
@@ -251,6 +280,10 @@ export const SERVER_SECRETS: readonly VariableSpec[] = [
 export const OTHER_VARIABLES: readonly VariableSpec[] = [
   { name: "KVDRIVE_KEY", help: "project key or administrator's token, for all commands" },
   { name: "KVDRIVE_URL", help: "address of the server, for all commands" },
+  { name: "AWS_ACCESS_KEY_ID", help: "access key of a repository in S3" },
+  { name: "AWS_SECRET_ACCESS_KEY", help: "its secret" },
+  { name: "AWS_SESSION_TOKEN", help: "its session token, if it has one" },
+  { name: "AWS_REGION", help: "region of a repository in S3 (us-east-1)" },
   { name: "DENO_KV_ACCESS_TOKEN", help: "access token of the store of --kv" },
   { name: "DENO_CERT", help: "further authorities to trust, in PEM, for every command" },
   {

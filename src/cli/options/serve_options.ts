@@ -3,14 +3,17 @@ import { hostnameOf, hostProblem, isWithin, type ServerNames } from "../../rules
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
 import { MIB } from "../../rules/units.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
+import type { Retention } from "../../repository/retention.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
 import { OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
+import { KEEP_OPTIONS, retentionOf } from "./retention_options.ts";
 import { httpsOrigin, type ListenOptions, listenOptions } from "./https_options.ts";
 import {
   APPS_HOSTS,
   APPS_PORT,
   BACKUP_INTERVAL,
+  BANDWIDTH,
   COUNT,
   DOMAINS,
   DURATION,
@@ -89,6 +92,7 @@ function parseOptions(values: OptionValues) {
     json: values.optional("json", SWITCH) ?? false,
     metricsToken: metricsTokenOf(values),
     backups: backupsOf(values),
+    snapshots: snapshotsOf(values),
     // `undefined` means the default of the store.
     scrubEvery: values.optional("scrub-every", SCRUB_INTERVAL),
     reads: values.parsed("reads", READS),
@@ -169,6 +173,48 @@ function backupsOf(
   const lone = values.get("every") ?? values.get("keep");
   if (lone === undefined) return undefined;
   throw new UsageError(`${lone.source} needs a backup folder: give one with --backup-dir`);
+}
+
+/** The options that name a repository, as texts. */
+export interface RepositoryOptions {
+  target: string;
+  s3Endpoint: string | undefined;
+  passphraseFile: string | undefined;
+  isUnencryptedAllowed: boolean;
+}
+
+/** The snapshots that a server takes. */
+interface SnapshotSchedule {
+  repository: RepositoryOptions;
+  every: number;
+  retention: Retention;
+  bandwidth: number | undefined;
+}
+
+function snapshotsOf(values: OptionValues): SnapshotSchedule | undefined {
+  const every = values.parsed("backup-every", BACKUP_INTERVAL);
+  const retention = retentionOf((name) => values.optional(`backup-${name}`, COUNT));
+  const bandwidth = values.optional("backup-bandwidth", BANDWIDTH);
+  const isUnencryptedAllowed = values.optional("backup-unencrypted", SWITCH) ?? false;
+  const target = values.text("backup-to");
+  if (target === undefined) {
+    const names = ["every", ...KEEP_OPTIONS.map(({ name }) => name), "s3-endpoint", "bandwidth"];
+    const lone = names.map((name) => values.get(`backup-${name}`)).find((one) => one !== undefined);
+    if (lone === undefined) return undefined;
+    throw new UsageError(`${lone.source} needs a repository: give one with --backup-to`);
+  }
+  if (kvOf(values) !== undefined) {
+    throw new UsageError(
+      "Cannot back up a shared store (--kv): back it up where it runs, and omit --backup-to",
+    );
+  }
+  const repository = {
+    target,
+    s3Endpoint: values.text("backup-s3-endpoint"),
+    passphraseFile: values.text("backup-passphrase-file"),
+    isUnencryptedAllowed,
+  };
+  return { repository, every, retention, bandwidth };
 }
 
 /**

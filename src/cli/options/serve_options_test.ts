@@ -55,6 +55,7 @@ const DEFAULTS: ServeOptions = {
   json: false,
   metricsToken: undefined,
   backups: undefined,
+  snapshots: undefined,
   scrubEvery: undefined,
   reads: "mapped",
 };
@@ -225,14 +226,12 @@ Deno.test("Options that are not given have their defaults", () => {
 
 Deno.test("The defaults of the table are the defaults in use", () => {
   for (const { name, default: text } of SERVE_OPTIONS) {
-    if (text === undefined || ["every", "keep"].includes(name)) continue;
+    if (text === undefined || ["every", "keep", "backup-every"].includes(name)) continue;
     assertEquals(parseServeOptions([`--${name}`, text], {}), DEFAULTS, name);
   }
-  const { backups, diskReserve, uploadTtl, idleTimeout, maxOpenUploads } = parseServeOptions(
-    ["--backup-dir", "b"],
-    {},
-  );
-  assertEquals(backups, { folder: "b", every: DEFAULT_BACKUP_EVERY, keep: 7 });
+  const found = parseServeOptions(["--backup-dir", "b"], {});
+  const { diskReserve, uploadTtl, idleTimeout, maxOpenUploads } = found;
+  assertEquals(found.backups, { folder: "b", every: DEFAULT_BACKUP_EVERY, keep: 7 });
   assertEquals([diskReserve, uploadTtl, idleTimeout, maxOpenUploads], [
     DEFAULT_DISK_RESERVE,
     DEFAULT_UPLOAD_TTL,

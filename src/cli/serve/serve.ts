@@ -5,7 +5,6 @@ import { withHsts } from "../../http/network/hsts.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import type { Handler, HttpServer } from "../../http1/server.ts";
 import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";
-import { failureReason } from "../../rules/system_error.ts";
 import { SECOND } from "../../rules/units.ts";
 import { applyCredentials, type ConfiguredCredentials } from "../../server/credentials.ts";
 import { loadDashboard } from "../../server/dashboard.ts";
@@ -13,14 +12,13 @@ import { logFormatOf, standardLog } from "../../server/log.ts";
 import { Observation } from "../../server/observation.ts";
 import { type Responders, s3Address } from "../../server/responders.ts";
 import { Server } from "../../server/server.ts";
-import { BackupFolder } from "../../store/backup/backup_folder.ts";
-import { BackupSchedule } from "../../store/backup/backup_schedule.ts";
-import { databasePath, openFolderWarning } from "../../store/disk/store_files.ts";
+import { openFolderWarning } from "../../store/disk/store_files.ts";
 import { buildKind } from "../../version.ts";
 import { openS3Secret } from "../options/s3_secret.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
-import { announce, type Environment, printError, StartError } from "../terminal/output.ts";
+import { announce, type Environment, printError } from "../terminal/output.ts";
 import { plural } from "../terminal/text.ts";
+import { openBackups, type ServerBackups } from "./backups/server_backups.ts";
 import {
   certificateWarnings,
   Https,
@@ -75,7 +73,7 @@ export async function serve(
   const data = options.kv === undefined ? options.data : undefined;
   const log = standardLog(logFormatOf(options), peers.count);
   const observation = new Observation({ log, data, build: buildKind(env), peers });
-  const backups = peers.isLeader ? await openBackups(options, observation) : undefined;
+  const backups = peers.isLeader ? await openBackups(options, observation, env) : undefined;
   const server = await Server.open(data === undefined ? { url: options.kv } : { folder: data }, {
     settings,
     observation,
@@ -106,26 +104,8 @@ interface Parts {
   server: Server;
   process: ServerProcess;
   observation: Observation;
-  backups: BackupSchedule | undefined;
+  backups: ServerBackups | undefined;
   env: Environment;
-}
-
-async function openBackups(
-  { backups, data, diskReserve }: ServeOptions,
-  { onError }: Observation,
-): Promise<BackupSchedule | undefined> {
-  if (backups === undefined) return undefined;
-  const folder = new BackupFolder(backups.folder);
-  try {
-    await folder.prepare();
-  } catch (error) {
-    const reason = failureReason(error);
-    const message = `Cannot use ${backups.folder}, the folder of --backup-dir: ${reason}`;
-    throw new StartError(message, { cause: error });
-  }
-  const { every, keep } = backups;
-  const source = databasePath(data);
-  return new BackupSchedule({ source, folder, every, keep, reserve: diskReserve, onError });
 }
 
 /** Where the certificates come from: files, an authority, or neither. */
@@ -156,7 +136,7 @@ async function run(
     gate: gate && { port: gate.address.port, scheme },
     // Its port may be one that the system chose.
     s3Port: () => ({ port: s3?.address.port, scheme }),
-    backups: backups && (() => backups.status()),
+    ...backups?.status,
     ...process.isLeader ? reportsOf(options, tls, https) : {},
   });
   using signal = new ShutdownSignal(() => observation.log.close(), (one) => process.onSignals(one));

@@ -12,6 +12,7 @@ import { Page, Section } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
 
 type Status = Schemas["Status"];
+type Snapshots = NonNullable<Status["snapshots"]>;
 
 export function Status() {
   const status = useAnswer((api, signal) => api.GET("/admin/v1/status", { signal }), []);
@@ -48,26 +49,34 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
   );
 }
 
-function Safety({ status: { backups, integrity } }: { status: Status }) {
-  const newest = backups?.newest ?? null;
+function Safety({ status: { backups, snapshots, integrity } }: { status: Status }) {
   return (
     <Section title="Safety of files">
       <Facts
         facts={[
-          [
-            "Last backup",
-            backups === null
-              ? "The server makes none: see --backup-dir"
-              : newest === null
-              ? "None yet"
-              : formatMoment(newest),
-          ],
+          ...backups === null && snapshots !== null
+            ? []
+            : [["Last backup", backupText(backups)] as const],
+          ...snapshots === null ? [] : [["Snapshots", snapshotText(snapshots)] as const],
           ["Last check of all bytes", checkText(integrity)],
           ["Damaged files", formatNumber(integrity.damaged_files)],
         ]}
       />
     </Section>
   );
+}
+
+function backupText(backups: Status["backups"]): string {
+  if (backups === null) return "The server makes none: see --backup-to and --backup-dir";
+  return backups.newest === null ? "None yet" : formatMoment(backups.newest);
+}
+
+function snapshotText({ target, newest, next, bytes, added }: Snapshots): string {
+  if (newest === null) return `None yet in ${target}`;
+  const size = `${formatBytes(bytes ?? 0)}, ${formatBytes(added ?? 0)} added`;
+  return `${formatMoment(newest)} in ${target}: ${size}; the next one ${
+    formatMoment(next ?? newest)
+  }`;
 }
 
 function checkText({ last_check_began, last_check_ended, progress }: Schemas["Integrity"]): string {

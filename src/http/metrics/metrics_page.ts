@@ -33,6 +33,8 @@ export interface MetricsSources {
   volume: VolumeQuery;
   /** The state of the server's backups; absent if it makes none. */
   backups?: (() => BackupStatus) | undefined;
+  /** The state of its snapshots; absent if it takes none. */
+  snapshots?: (() => BackupStatus) | undefined;
   /** The certificates of https; absent without them. */
   certificates?: (() => readonly CertificateStatus[]) | undefined;
   /** Log lines that were dropped because their reader was too slow. */
@@ -85,7 +87,7 @@ export class MetricsPage {
   }
 
   #ofProcess(): Exposition {
-    const { http, store, memory, waiting, backups, certificates } = this.sources;
+    const { http, store, memory, waiting, backups, snapshots, certificates } = this.sources;
     const to = new Exposition();
     http.write(to);
     store.write(to);
@@ -93,7 +95,7 @@ export class MetricsPage {
     to.gauge("kvdrive_waiting_callers", "Callers that wait for changes.", only(waiting()), {
       isSum: true,
     });
-    writeBackups(to, backups?.());
+    writeBackups(to, backups?.(), snapshots?.());
     writeCertificates(to, certificates?.());
     this.#writeProcess(to);
     return to;
@@ -191,19 +193,29 @@ function writeIntegrity(to: Exposition, { damages, pass, progress }: Integrity):
   );
 }
 
-/** Writes nothing if the server makes no backups. */
-function writeBackups(to: Exposition, status: BackupStatus | undefined): void {
-  if (status === undefined) return;
-  const { newest, failures } = status;
+/** Writes nothing if the server makes no backups. The samples of snapshots have a label. */
+function writeBackups(
+  to: Exposition,
+  files: BackupStatus | undefined,
+  snapshots: BackupStatus | undefined,
+): void {
+  const samples = (of: (status: BackupStatus) => number | undefined): Sample[] => {
+    const found: [Record<string, string>, number | undefined][] = [
+      [{}, files && of(files)],
+      [{ kind: "snapshots" }, snapshots && of(snapshots)],
+    ];
+    return found.flatMap(([labels, value]) => value === undefined ? [] : [[labels, value]]);
+  };
+  if (files === undefined && snapshots === undefined) return;
   to.gauge(
     "kvdrive_backup_last_success_timestamp_seconds",
     "Time of the newest complete backup.",
-    newest === undefined ? [] : only(newest / 1000),
+    samples(({ newest }) => newest === undefined ? undefined : newest / SECOND),
   );
   to.counter(
     "kvdrive_backup_failures_total",
     "Failed backups since the server was started.",
-    only(failures),
+    samples(({ failures }) => failures),
   );
 }
 

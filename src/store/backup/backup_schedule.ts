@@ -1,33 +1,22 @@
 import { MINUTE } from "../../rules/units.ts";
-import { FileLock } from "../disk/durable_file.ts";
 import { DamagedBackup } from "../engine/errors.ts";
-import { Backup } from "./backup.ts";
-import type { BackupFolder } from "./backup_folder.ts";
 import { BackupHealth, type BackupStatus } from "./backup_health.ts";
-
-/** Milliseconds after which a failed backup is repeated. */
-const RETRY_INTERVAL = 10 * MINUTE;
+import type { ScheduledBackups } from "./scheduled_backups.ts";
 
 /** The longest and the shortest pause between two checks, in milliseconds: others may change the folder at any time. */
 const CHECK_INTERVAL = MINUTE;
 const MIN_CHECK_INTERVAL = 100;
 
 export interface BackupScheduleOptions {
-  /** The store's file. */
-  source: string;
-  folder: BackupFolder;
+  backups: ScheduledBackups;
   /** Milliseconds between two backups. */
   every: number;
-  /** How many backups stay. */
-  keep: number;
-  /** Bytes of the disk that must stay free. */
-  reserve: number;
   /** Receives failures. The backup is tried again later. */
   onError: (error: unknown) => void;
 }
 
 /**
- * Makes a backup whenever the newest one in a folder is old enough. The folder says when that is, so neither a restart
+ * Makes a backup whenever the newest one in a place is old enough. The place says when that is, so neither a restart
  * nor another process on the same store skips or repeats one. Between two backups of this process `every` passes on the
  * monotonic clock, even if the wall clock jumps.
  */
@@ -35,13 +24,14 @@ export class BackupSchedule {
   readonly #health: BackupHealth;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
-  #backup: Backup | undefined;
   #stopped = false;
   /** When the next backup may begin, as `performance.now` counts. */
   #notBefore = -Infinity;
+  /** Failures in succession. */
+  #failures = 0;
 
   constructor(private readonly options: BackupScheduleOptions) {
-    this.#health = new BackupHealth(options.folder.path, options.every);
+    this.#health = new BackupHealth(options.backups.place, options.every);
   }
 
   start(): void {
@@ -52,7 +42,7 @@ export class BackupSchedule {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    this.#backup?.stop();
+    this.options.backups.stop();
     await this.#running;
   }
 
@@ -72,14 +62,17 @@ export class BackupSchedule {
 
   /** Makes a backup if one is due; returns the milliseconds until the next check. */
   async #check(): Promise<number> {
-    const { every, onError } = this.options;
+    const { backups, every, onError } = this.options;
     try {
-      return await this.#makeIfDue();
+      const left = await this.#makeIfDue();
+      this.#failures = 0;
+      return left;
     } catch (error) {
       onError(error);
       this.#health.recordFailure(error);
       // A damaged store stays damaged: copying it every ten minutes would only cost time.
-      const pause = error instanceof DamagedBackup ? every : Math.min(every, RETRY_INTERVAL);
+      const retry = backups.retryAfter(++this.#failures);
+      const pause = error instanceof DamagedBackup ? every : Math.min(every, retry);
       this.#notBefore = performance.now() + pause;
       return pause;
     } finally {
@@ -91,12 +84,12 @@ export class BackupSchedule {
   async #makeIfDue(): Promise<number> {
     const left = await this.#timeLeft();
     if (left > 0) return left;
-    using lock = await FileLock.take(this.options.folder.lock);
+    using lock = await this.options.backups.lock();
     this.#health.recordBlocked(lock === undefined);
     if (lock === undefined) return this.options.every;
     const began = performance.now();
     // Another process may have made a backup just before.
-    if (await this.#timeLeft() <= 0 && await this.#make()) {
+    if (await this.#timeLeft() <= 0 && await this.options.backups.make()) {
       this.#health.recordSuccess();
       this.#notBefore = began + this.options.every;
     }
@@ -105,22 +98,11 @@ export class BackupSchedule {
 
   /** Milliseconds until the next backup is due; zero or less if it is due now. */
   async #timeLeft(): Promise<number> {
-    const { folder, every } = this.options;
+    const { backups, every } = this.options;
     const now = Date.now();
-    const newest = await folder.newest(now);
+    const newest = await backups.newest(now);
     this.#health.recordNewest(newest, now);
     const due = newest === undefined ? 0 : newest + every - now;
     return Math.max(this.#notBefore - performance.now(), due);
-  }
-
-  /** Returns `false` if the backup was stopped. */
-  async #make(): Promise<boolean> {
-    const { source, folder, keep, reserve } = this.options;
-    const target = await folder.fileAt(Date.now());
-    this.#backup = new Backup({ source, target, damaged: folder.damaged, reserve });
-    if (this.#stopped) this.#backup.stop();
-    if (await this.#backup.run() === undefined) return false;
-    await folder.prune(keep, target);
-    return true;
   }
 }

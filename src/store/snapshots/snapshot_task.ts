@@ -1,11 +1,21 @@
 import { RepositoryError } from "../../repository/errors.ts";
+import type { Retention } from "../../repository/retention.ts";
 import { runInWorker } from "../disk/sqlite.ts";
 import type { SnapshotEvents, SnapshotOptions, SnapshotSummary } from "./take_snapshot.ts";
 
-/** The task of the worker. Its result is a `SnapshotSummary`. */
+/** The task of the worker. Its result is a `SnapshotResult`. */
 export interface SnapshotTask {
   options: SnapshotOptions;
+  /** Which snapshots stay. */
+  retention: Retention;
   state: Float64Array<SharedArrayBuffer>;
+}
+
+/** What a thread did. */
+export interface SnapshotResult {
+  snapshot: SnapshotSummary;
+  /** Why the prune after it failed, as a sentence. */
+  pruneProblem: string | undefined;
 }
 
 /** Bytes that were compared, bytes in all, and bytes that were sent, in the shared state. */
@@ -21,7 +31,8 @@ export class SnapshotRun {
   #worker: Worker | undefined;
   readonly #stopped = Promise.withResolvers<undefined>();
 
-  constructor(private readonly options: SnapshotOptions) {}
+  /** @param retention Which snapshots stay afterwards. */
+  constructor(private readonly options: SnapshotOptions, private readonly retention: Retention) {}
 
   /**
    * Takes the snapshot.
@@ -29,7 +40,7 @@ export class SnapshotRun {
    * @returns `undefined` if it was stopped. The next one finds what was sent.
    * @throws {RepositoryError}
    */
-  async run({ onProgress, onNotice }: SnapshotEvents = {}): Promise<SnapshotSummary | undefined> {
+  async run({ onProgress, onNotice }: SnapshotEvents = {}): Promise<SnapshotResult | undefined> {
     const state = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
     const timer = setInterval(() => {
       const [done = 0, total = 0, sent = 0] = state;
@@ -38,8 +49,8 @@ export class SnapshotRun {
     const worker = new Worker(new URL("./snapshot_worker.ts", import.meta.url), { type: "module" });
     this.#worker = worker;
     try {
-      const task: SnapshotTask = { options: this.options, state };
-      const result = runInWorker<SnapshotTask, SnapshotSummary>(worker, task, onNotice);
+      const task: SnapshotTask = { options: this.options, retention: this.retention, state };
+      const result = runInWorker<SnapshotTask, SnapshotResult>(worker, task, onNotice);
       return await Promise.race([result, this.#stopped.promise]);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

@@ -1,19 +1,35 @@
 /**
- * The thread that takes a snapshot, as SQLite and hashing would block a server.
+ * The thread of a server that takes a snapshot and prunes afterwards, as SQLite and hashing would block the server.
  *
  * @module
  */
+import { prune } from "../../repository/prune.ts";
+import { Repository } from "../../repository/repository.ts";
+import { hasRule } from "../../repository/retention.ts";
 import { serveTask } from "../disk/sqlite.ts";
-import { DONE, SENT, type SnapshotTask, TOTAL } from "./snapshot_task.ts";
+import { DONE, SENT, type SnapshotResult, type SnapshotTask, TOTAL } from "./snapshot_task.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
 
-serveTask(({ options, state }: SnapshotTask, onNotice) =>
-  takeSnapshot(options, {
+serveTask(async (task: SnapshotTask, onNotice): Promise<SnapshotResult> => {
+  const { options, state } = task;
+  const snapshot = await takeSnapshot(options, {
     onNotice,
     onProgress(done, total, sent) {
       state[DONE] = done;
       state[TOTAL] = total;
       state[SENT] = sent;
     },
-  })
-);
+  });
+  return { snapshot, pruneProblem: await pruneAfter(task) };
+});
+
+/** Returns why the prune failed, which concerns the snapshot in no way; `undefined` if it did not. */
+async function pruneAfter({ options, retention }: SnapshotTask): Promise<string | undefined> {
+  if (!hasRule(retention)) return undefined;
+  try {
+    await prune(await Repository.open(options.repository), { retention });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -3,7 +3,7 @@ import { Repository } from "../../../repository/repository.ts";
 import { isoSeconds } from "../../../rules/dates.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import type { CommandCall } from "../command_call.ts";
-import { passphraseOf } from "./repository_settings.ts";
+import { passphraseOf } from "../../serve/backups/repository_settings.ts";
 import { settingsOf } from "./snapshots.ts";
 
 /** Opens an encrypted repository. */

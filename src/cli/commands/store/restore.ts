@@ -5,10 +5,13 @@ import { isoSeconds, parseUtcTime } from "../../../rules/dates.ts";
 import { plural } from "../../terminal/text.ts";
 import { exists, TemporaryFile } from "../../../store/disk/durable_file.ts";
 import { CannotRestore } from "../../../store/engine/errors.ts";
-import { nameText } from "../../../store/snapshots/damaged_files.ts";
-import { findFile, readFile } from "../../../store/snapshots/read_file.ts";
-import { type LostGroup, restoreSnapshot } from "../../../store/snapshots/restore_snapshot.ts";
-import { SnapshotReader } from "../../../store/snapshots/snapshot_reader.ts";
+import { nameText } from "../../../store/snapshots/restore/damaged_files.ts";
+import { findFile, readFile } from "../../../store/snapshots/restore/read_file.ts";
+import {
+  type LostGroup,
+  restoreSnapshot,
+} from "../../../store/snapshots/restore/restore_snapshot.ts";
+import { SnapshotReader } from "../../../store/snapshots/restore/snapshot_reader.ts";
 import { byteFileOf } from "../../../store/backup/join_files.ts";
 import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
 import { BANDWIDTH } from "../../options/value_types.ts";

@@ -8,7 +8,7 @@ import { formatBytes } from "../../../rules/units.ts";
 import { RateLimiter } from "../../../rules/transfer/rate_limiter.ts";
 import { dirname } from "@std/path/dirname";
 import { databasePath } from "../../../store/disk/store_files.ts";
-import { filesOfDamage } from "../../../store/snapshots/damaged_files.ts";
+import { filesOfDamage } from "../../../store/snapshots/restore/damaged_files.ts";
 import { storeIdOf } from "../../../store/snapshots/store_id.ts";
 import { type SnapshotSummary, takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
 import { retentionOf } from "../../options/retention_options.ts";
@@ -18,7 +18,10 @@ import { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
 import { type CommandCall, sizeCell } from "../command_call.ts";
 import type { StoreCall } from "../store_call.ts";
-import { repositorySettings } from "./repository_settings.ts";
+import {
+  repositorySettings,
+  UNENCRYPTED_WARNING,
+} from "../../serve/backups/repository_settings.ts";
 
 /** Files that are listed in one sentence about damage. */
 const SHOWN = 20;
@@ -32,9 +35,6 @@ export async function settingsOf(call: CommandCall, option = "to"): Promise<Repo
     isUnencryptedAllowed: call.has("unencrypted"),
   }, call.env);
 }
-
-export const UNENCRYPTED_WARNING = "Warning: the snapshots are not encrypted, so the provider of " +
-  "the target can read all files";
 
 /** Adds a snapshot of the store to a repository. */
 export async function addSnapshot(call: StoreCall): Promise<void> {

@@ -14,7 +14,7 @@ const REPOSITORY: readonly OptionSpec[] = [
   {
     name: "passphrase-file",
     value: "FILE",
-    help: "file with the passphrase that encrypts the repository",
+    help: "file with the passphrase of the repository",
     unset: "KVDRIVE_BACKUP_PASSPHRASE",
   },
   { name: "unencrypted", help: "allow a repository in S3 without a passphrase" },

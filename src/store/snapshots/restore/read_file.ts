@@ -3,22 +3,22 @@
  *
  * @module
  */
-import { DamagedObject } from "../../repository/errors.ts";
-import { isoSeconds } from "../../rules/dates.ts";
-import { checksumPages, contentProblem, VersionCheck } from "../bytes/checksums.ts";
-import { chunkCount } from "../bytes/chunks.ts";
-import { CannotRestore } from "../engine/errors.ts";
-import { keys, prefixes } from "../engine/keys.ts";
+import { DamagedObject } from "../../../repository/errors.ts";
+import { isoSeconds } from "../../../rules/dates.ts";
+import { checksumPages, contentProblem, VersionCheck } from "../../bytes/checksums.ts";
+import { chunkCount } from "../../bytes/chunks.ts";
+import { CannotRestore } from "../../engine/errors.ts";
+import { keys, prefixes } from "../../engine/keys.ts";
 import {
   bytesVersion,
   type FileRecord,
   fileText,
   type ManifestPage,
   type Place,
-} from "../engine/records.ts";
-import { isPresent } from "../files/file_record.ts";
-import { decodeKey, encodeKey } from "../reads/kv_encoding.ts";
-import { SECTIONS } from "./rows.ts";
+} from "../../engine/records.ts";
+import { isPresent } from "../../files/file_record.ts";
+import { decodeKey, encodeKey } from "../../reads/kv_encoding.ts";
+import { SECTIONS } from "../rows.ts";
 import type { SnapshotReader } from "./snapshot_reader.ts";
 
 /** A file of a snapshot. */

@@ -3,17 +3,22 @@
  *
  * @module
  */
-import type { CheckReport } from "../../repository/check.ts";
-import { DamagedObject } from "../../repository/errors.ts";
-import type { Snapshot } from "../../repository/manifest.ts";
-import { FOLDERS, type Repository } from "../../repository/repository.ts";
-import type { Bytes } from "../../repository/bytes.ts";
-import { compareBytes, walkTree } from "../../repository/tree.ts";
-import { keys, prefixes } from "../engine/keys.ts";
-import { bytesVersion, type FileRecord, fileText, type ManifestPage } from "../engine/records.ts";
-import { decodeKey, decodeValue, encodeKey, prefixRange } from "../reads/kv_encoding.ts";
-import { placeOf } from "../verify/problem.ts";
-import { type Section, SECTIONS, treeKey } from "./rows.ts";
+import type { CheckReport } from "../../../repository/check.ts";
+import { DamagedObject } from "../../../repository/errors.ts";
+import type { Snapshot } from "../../../repository/manifest.ts";
+import { FOLDERS, type Repository } from "../../../repository/repository.ts";
+import type { Bytes } from "../../../repository/bytes.ts";
+import { compareBytes, walkTree } from "../../../repository/tree.ts";
+import { keys, prefixes } from "../../engine/keys.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  fileText,
+  type ManifestPage,
+} from "../../engine/records.ts";
+import { decodeKey, decodeValue, encodeKey, prefixRange } from "../../reads/kv_encoding.ts";
+import { placeOf } from "../../verify/problem.ts";
+import { type Section, SECTIONS, treeKey } from "../rows.ts";
 import { SnapshotReader } from "./snapshot_reader.ts";
 
 /** The damage of a snapshot. */

@@ -6,15 +6,11 @@
 import type { RepositorySettings } from "../../../repository/repository.ts";
 import { isS3 } from "../../../repository/targets/open_target.ts";
 import { failureReason } from "../../../rules/system_error.ts";
+import type { RepositoryOptions } from "../../options/serve_options.ts";
 import { type Environment, UsageError } from "../../terminal/output.ts";
 
-/** The options that name a repository, as texts. */
-export interface RepositoryOptions {
-  target: string;
-  s3Endpoint: string | undefined;
-  passphraseFile: string | undefined;
-  isUnencryptedAllowed: boolean;
-}
+export const UNENCRYPTED_WARNING = "Warning: the snapshots are not encrypted, so the provider of " +
+  "the target can read all files";
 
 const DEFAULT_REGION = "us-east-1";
 

@@ -4,21 +4,21 @@
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { ByteReader } from "../../repository/bytes.ts";
-import type { SnapshotInfo } from "../../repository/manifest.ts";
-import type { Bytes } from "../../repository/bytes.ts";
-import { exists } from "../disk/durable_file.ts";
+import { ByteReader } from "../../../repository/bytes.ts";
+import type { SnapshotInfo } from "../../../repository/manifest.ts";
+import type { Bytes } from "../../../repository/bytes.ts";
+import { exists } from "../../disk/durable_file.ts";
 import {
   byteFilePath,
   createByteFile,
   createRecordFile,
   databasePath,
-} from "../disk/store_files.ts";
-import { createTables } from "../engine/database_file.ts";
-import { BYTE_KINDS, keys, prefixes } from "../engine/keys.ts";
-import { encodeKey } from "../reads/kv_encoding.ts";
-import { sealValue } from "../reads/record_codec.ts";
-import { readRows, ROW_COLUMNS, SECTIONS, type StoredRow } from "./rows.ts";
+} from "../../disk/store_files.ts";
+import { createTables } from "../../engine/database_file.ts";
+import { BYTE_KINDS, keys, prefixes } from "../../engine/keys.ts";
+import { encodeKey } from "../../reads/kv_encoding.ts";
+import { sealValue } from "../../reads/record_codec.ts";
+import { readRows, ROW_COLUMNS, SECTIONS, type StoredRow } from "../rows.ts";
 
 /** Deno KV's number of the encoding of bytes. */
 const BYTES = 3;

@@ -4,16 +4,16 @@
  * @module
  */
 import { equals } from "@std/bytes/equals";
-import { ByteReader } from "../../repository/bytes.ts";
-import { readGroups } from "../../repository/data_object.ts";
-import { BadFormat, DamagedObject } from "../../repository/errors.ts";
-import type { Snapshot } from "../../repository/manifest.ts";
-import { FOLDERS, type Repository } from "../../repository/repository.ts";
-import type { Bytes } from "../../repository/bytes.ts";
-import { compareBytes, type TreeEntry, type TreeNode, walkFrom } from "../../repository/tree.ts";
-import { BYTE_KINDS } from "../engine/keys.ts";
-import { decodeKey, decodeValue, encodeKey, prefixRange } from "../reads/kv_encoding.ts";
-import { readRows, type Section, SECTIONS, type StoredRow, treeKey } from "./rows.ts";
+import { ByteReader } from "../../../repository/bytes.ts";
+import { readGroups } from "../../../repository/data_object.ts";
+import { BadFormat, DamagedObject } from "../../../repository/errors.ts";
+import type { Snapshot } from "../../../repository/manifest.ts";
+import { FOLDERS, type Repository } from "../../../repository/repository.ts";
+import type { Bytes } from "../../../repository/bytes.ts";
+import { compareBytes, type TreeEntry, type TreeNode, walkFrom } from "../../../repository/tree.ts";
+import { BYTE_KINDS } from "../../engine/keys.ts";
+import { decodeKey, decodeValue, encodeKey, prefixRange } from "../../reads/kv_encoding.ts";
+import { readRows, type Section, SECTIONS, type StoredRow, treeKey } from "../rows.ts";
 
 /** Objects, and nodes, that are kept in memory. */
 const KEPT_OBJECTS = 4;

@@ -5,30 +5,30 @@
  * @module
  */
 import { join } from "@std/path/join";
-import { useGroups } from "../../repository/data_object.ts";
-import { BadFormat, DamagedObject, RepositoryError } from "../../repository/errors.ts";
-import { ByteReader } from "../../repository/bytes.ts";
-import type { Snapshot } from "../../repository/manifest.ts";
-import { FOLDERS, PARALLEL, type Repository } from "../../repository/repository.ts";
-import type { Bytes } from "../../repository/bytes.ts";
-import { walkTree } from "../../repository/tree.ts";
-import { failureReason } from "../../rules/system_error.ts";
-import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";
-import { inUse, prepareStore, requireReplaceable, requireSpace } from "../backup/restore.ts";
+import { useGroups } from "../../../repository/data_object.ts";
+import { BadFormat, DamagedObject, RepositoryError } from "../../../repository/errors.ts";
+import { ByteReader } from "../../../repository/bytes.ts";
+import type { Snapshot } from "../../../repository/manifest.ts";
+import { FOLDERS, PARALLEL, type Repository } from "../../../repository/repository.ts";
+import type { Bytes } from "../../../repository/bytes.ts";
+import { walkTree } from "../../../repository/tree.ts";
+import { failureReason } from "../../../rules/system_error.ts";
+import { RateLimiter } from "../../../rules/transfer/rate_limiter.ts";
+import { inUse, prepareStore, requireReplaceable, requireSpace } from "../../backup/restore.ts";
 import {
   exists,
   PRIVATE_FOLDER_MODE,
   realPathOf,
   syncFile,
   syncFolder,
-} from "../disk/durable_file.ts";
-import { FolderLock } from "../disk/file_lock.ts";
-import { isKept, restoreFiles } from "../disk/kept_files.ts";
-import { settleReplaced } from "../disk/replaced_store.ts";
-import { byteFilePath, databasePath, newByteFile } from "../disk/store_files.ts";
-import { CannotRestore } from "../engine/errors.ts";
+} from "../../disk/durable_file.ts";
+import { FolderLock } from "../../disk/file_lock.ts";
+import { isKept, restoreFiles } from "../../disk/kept_files.ts";
+import { settleReplaced } from "../../disk/replaced_store.ts";
+import { byteFilePath, databasePath, newByteFile } from "../../disk/store_files.ts";
+import { CannotRestore } from "../../engine/errors.ts";
 import { RestorePlan, type WantedObject } from "./restore_plan.ts";
-import { SECTIONS } from "./rows.ts";
+import { SECTIONS } from "../rows.ts";
 import { StagedStore } from "./staged_store.ts";
 
 export interface SnapshotRestoreOptions {

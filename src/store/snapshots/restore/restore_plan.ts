@@ -5,8 +5,8 @@
  * @module
  */
 import { DatabaseSync } from "node:sqlite";
-import type { Bytes } from "../../repository/bytes.ts";
-import type { ObjectRef, TreeEntry } from "../../repository/tree.ts";
+import type { Bytes } from "../../../repository/bytes.ts";
+import type { ObjectRef, TreeEntry } from "../../../repository/tree.ts";
 
 /** A group that is wanted from an object. */
 export interface WantedGroup {
