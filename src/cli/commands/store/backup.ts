@@ -56,7 +56,9 @@ function fileOr(call: StoreCall, option: "to" | "from"): string | undefined {
     return file;
   }
   throw new UsageError(
-    `Give either FILE, or a repository with --${option}: usage: ${call.args.usage}`,
+    file === undefined
+      ? `FILE is missing: give one, or a repository with --${option}: usage: ${call.args.usage}`
+      : `FILE and --${option} exclude each other: see kvdrive help ${call.args.name}`,
   );
 }
 
