@@ -19,6 +19,9 @@ import type { Bytes } from "./bytes.ts";
 /** Bytes of groups from which on an object is stored. A group more may be in it. */
 export const DATA_SIZE = 2 * MIB;
 
+/** Bytes of the last group and the footer, for which a writer has memory from the start. */
+const SLACK = 5 / 8 * MIB;
+
 /** Bytes that an object may have when it is unpacked: what is larger is no object of a repository. */
 export const MAX_UNPACKED = 64 * MIB;
 
@@ -66,7 +69,7 @@ export async function unpack(packed: Bytes): Promise<Bytes> {
 /** Groups that are collected for one object, and then for the next: it keeps its memory. */
 export class DataWriter {
   #groups: PackedGroup[] = [];
-  readonly #bytes = new ByteWriter(DATA_SIZE + MIB + MIB / 8);
+  readonly #bytes = new ByteWriter(DATA_SIZE + SLACK);
 
   constructor(private readonly sealer: Sealer) {
     this.clear();

@@ -36,9 +36,11 @@ export interface TreeRoot extends Pick<TreeEntry, "fingerprint" | "object"> {
   level: number;
 }
 
-/** Bits of a key's hash that begin a node on one level, so a node has 1024 entries on average; and the most it has. */
-const NODE_BITS = 10;
-const MAX_ENTRIES = 8192;
+/** Bits of a key's hash that begin a node on one level, so a node has 256 entries on average; and the most it has. */
+const NODE_BITS = 8;
+const MAX_ENTRIES = 4096;
+
+const HASH_BITS = 32;
 
 /** Levels of a tree, at most: more than enough for 10^15 groups. */
 export const MAX_LEVEL = 8;
@@ -173,8 +175,19 @@ export class TreeBuilder {
 
 /** The keys of an upper level have zeros in the bits of those below. */
 function beginsNode(key: Bytes, level: number): boolean {
-  const bits = 2 ** NODE_BITS;
-  return Math.floor(crc32(key) / bits ** level) % bits === 0;
+  const used = level * NODE_BITS;
+  return used < HASH_BITS && (keyHash(key) >>> used) % 2 ** NODE_BITS === 0;
+}
+
+/**
+ * Returns 32 bits that depend on a key and nothing else. Checksums of names that are alike are alike, so their bits are
+ * mixed as MurmurHash3 does at its end.
+ */
+export function keyHash(key: Uint8Array): number {
+  let hash = crc32(key);
+  hash = Math.imul(hash ^ hash >>> 16, 0x85ebca6b);
+  hash = Math.imul(hash ^ hash >>> 13, 0xc2b2ae35);
+  return (hash ^ hash >>> 16) >>> 0;
 }
 
 /** Returns a node by the object that it is in. */

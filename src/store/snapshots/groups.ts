@@ -1,7 +1,7 @@
 /**
  * The groups of a store at one moment: what a snapshot consists of.
  *
- * - **Records** are grouped by some 4 KiB. Where a group begins depends on the first key alone, so a change alters one
+ * - **Records** are grouped by some 2 KiB. Where a group begins depends on the first key alone, so a change alters one
  *   group, and the fingerprint of a group is that of its rows.
  * - **Chunks** are grouped by 8 of a version. They never change, and ids of versions are never used again, so the
  *   fingerprint tells which chunks a group has, and a known group is not even read.
@@ -9,9 +9,8 @@
  * @module
  */
 import type { DatabaseSync } from "node:sqlite";
-import { crc32 } from "node:zlib";
 import { ByteWriter } from "../../repository/bytes.ts";
-import { fingerprintOf } from "../../repository/tree.ts";
+import { fingerprintOf, keyHash } from "../../repository/tree.ts";
 import { KIB } from "../../rules/units.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
@@ -21,8 +20,8 @@ import { ROW_COLUMNS, type Section, SECTIONS, type StoredRow, treeKey, writeRow 
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes of a group of records on average, and the most but for the last row. */
-const GROUP_SIZE = 4 * KIB;
+/** The least bytes of a group of records, half of what it has on average; and the most but for the last row. */
+const MIN_GROUP_SIZE = 1 * KIB;
 const MAX_GROUP_SIZE = 64 * KIB;
 
 /** Bytes of a value whose memory is released at once, and not by the garbage collector. */
@@ -86,7 +85,8 @@ function* rowGroups(
   for (const range of ranges) {
     for (const found of select.iterate(...range)) {
       const row = found as unknown as StoredRow;
-      if (writer.length >= MAX_GROUP_SIZE || beginsGroup(row)) yield* end();
+      const { length } = writer;
+      if (length >= MAX_GROUP_SIZE || length >= MIN_GROUP_SIZE && beginsGroup(row)) yield* end();
       first ??= row.k;
       writeRow(writer, row);
       onRow(row);
@@ -98,7 +98,7 @@ function* rowGroups(
 
 /** A row begins a group the more often the larger it is, so groups have the same size on average. */
 function beginsGroup({ k, v }: StoredRow): boolean {
-  return crc32(k) < (k.byteLength + v.byteLength) / GROUP_SIZE * 2 ** 32;
+  return keyHash(k) < (k.byteLength + v.byteLength) / MIN_GROUP_SIZE * 2 ** 32;
 }
 
 function* chunkGroups(sqlite: DatabaseSync): Generator<Group> {

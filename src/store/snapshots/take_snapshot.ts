@@ -94,6 +94,8 @@ async function sendStore(
   { source, store, known, sender, repository, events }: Sending,
 ): Promise<{ info: SnapshotInfo; root: Manifest["root"] }> {
   using snapshot = await Snapshot.take(source);
+  // Rows are read once, in their order.
+  for (const { sqlite } of snapshot.files) sqlite.exec("PRAGMA cache_size = -256");
   const time = Date.now();
   const files = new FileCounter(time);
   const tree = new TreeBuilder(async (_, fingerprint, bytes) => {

@@ -101,6 +101,8 @@ export function chunksProblem(
     const problem = check.add(index, chunk);
     if (problem !== undefined) return problem;
     onBytes(chunk);
+    // The garbage collector would release its memory late.
+    chunk.buffer.transfer(0);
   }
   return check.end();
 }

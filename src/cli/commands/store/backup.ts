@@ -8,7 +8,6 @@ import { converter } from "../../../store/upgrade/upgrade.ts";
 import { byteFileOf } from "../../../store/backup/join_files.ts";
 import { countS3Keys, type VerifyReport } from "../../../store/verify/verify.ts";
 import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
-import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { StoreCall } from "../store_call.ts";
 import { checkStore } from "./check_store.ts";
@@ -17,9 +16,9 @@ import { checkS3Keys } from "./s3_keys.ts";
 /** Bytes of a database page. */
 const PAGE_SIZE = 4096;
 
+/** Copies the store to a file. */
 export async function backUp(call: StoreCall): Promise<void> {
-  const target = fileOr(call, "to");
-  if (target === undefined) return await (await import("./snapshots.ts")).addSnapshot(call);
+  const target = call.required("FILE");
   await call.requireStore();
   const source = databasePath(call.data);
   const { name } = call.s3SecretKey;
@@ -48,46 +47,9 @@ export async function backUp(call: StoreCall): Promise<void> {
   ]);
 }
 
-/** Returns the operand FILE; `undefined` if an option names a repository in place of it. @throws {UsageError} */
-function fileOr(call: StoreCall, option: "to" | "from"): string | undefined {
-  const file = call.get("FILE");
-  if ((file === undefined) === (call.get(option) !== undefined)) {
-    requireNoStrayOptions(call, file === undefined ? FILE_ONLY[option] : REPOSITORY_ONLY);
-    return file;
-  }
-  throw new UsageError(
-    file === undefined
-      ? `FILE is missing: give one, or a repository with --${option}: usage: ${call.args.usage}`
-      : `FILE and --${option} exclude each other: see kvdrive help ${call.args.name}`,
-  );
-}
-
-/** Options that have no meaning with a repository, or without one. */
-const FILE_ONLY = { to: ["force"], from: [] } as const;
-const REPOSITORY_ONLY = [
-  "s3-endpoint",
-  "passphrase-file",
-  "unencrypted",
-  "bandwidth",
-  "at",
-  "snapshot",
-  "drive",
-  "file",
-  "project",
-  "output",
-] as const;
-
-function requireNoStrayOptions(call: StoreCall, options: readonly string[]): void {
-  const stray = options.find((name) => call.has(name));
-  if (stray === undefined) return;
-  throw new UsageError(
-    `The option --${stray} does not fit here: see kvdrive help ${call.args.name}`,
-  );
-}
-
+/** Makes a backup in a file the store. */
 export async function replaceStore(call: StoreCall): Promise<void> {
-  const file = fileOr(call, "from");
-  if (file === undefined) return await (await import("./restore.ts")).restoreFrom(call);
+  const file = call.required("FILE");
   call.requireFolder();
   const { s3SecretKey } = call;
   let temporary: string | undefined;

@@ -4,7 +4,7 @@ import { isoSeconds } from "../../../rules/dates.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import type { CommandCall } from "../command_call.ts";
 import { passphraseOf } from "../../serve/backups/repository_settings.ts";
-import { settingsOf } from "./snapshots.ts";
+import { settingsOf } from "./repository_call.ts";
 
 /** Opens an encrypted repository. */
 async function openEncrypted(call: CommandCall): Promise<Repository & { key: { id: string } }> {

@@ -20,7 +20,7 @@ import type { TaskProgress } from "../../terminal/task_progress.ts";
 import type { StoreCall } from "../store_call.ts";
 import { checkStore, printProblems, type StoreCheck } from "./check_store.ts";
 import { checkS3Keys } from "./s3_keys.ts";
-import { settingsOf } from "./snapshots.ts";
+import { settingsOf } from "./repository_call.ts";
 
 /** Standard output. */
 const PIPE = "-";

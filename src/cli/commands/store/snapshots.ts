@@ -1,74 +1,27 @@
 import { type CheckReport, checkRepository } from "../../../repository/check.ts";
 import { prune } from "../../../repository/prune.ts";
-import { Repository, type RepositorySettings } from "../../../repository/repository.ts";
+import { Repository } from "../../../repository/repository.ts";
 import { hasRule } from "../../../repository/retention.ts";
-import { isS3 } from "../../../repository/targets/open_target.ts";
 import { isoSeconds } from "../../../rules/dates.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { RateLimiter } from "../../../rules/transfer/rate_limiter.ts";
-import { dirname } from "@std/path/dirname";
-import { databasePath } from "../../../store/disk/store_files.ts";
 import { filesOfDamage } from "../../../store/snapshots/restore/damaged_files.ts";
-import { storeIdOf } from "../../../store/snapshots/store_id.ts";
-import { type SnapshotSummary, takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
 import { retentionOf } from "../../options/retention_options.ts";
 import { BANDWIDTH, COUNT } from "../../options/value_types.ts";
 import { CommandError, printNotice } from "../../terminal/output.ts";
 import { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
 import { type CommandCall, sizeCell } from "../command_call.ts";
-import type { StoreCall } from "../store_call.ts";
-import {
-  repositorySettings,
-  UNENCRYPTED_WARNING,
-} from "../../serve/backups/repository_settings.ts";
+import { settingsOf, summaryJson } from "./repository_call.ts";
 
 /** Files that are listed in one sentence about damage. */
 const SHOWN = 20;
-
-/** Returns what opens the repository that a command names. @param option The option of its target. */
-export async function settingsOf(call: CommandCall, option = "to"): Promise<RepositorySettings> {
-  return await repositorySettings({
-    target: call.required(option),
-    s3Endpoint: call.get("s3-endpoint"),
-    passphraseFile: call.get("passphrase-file"),
-    isUnencryptedAllowed: call.has("unencrypted"),
-  }, call.env);
-}
-
-/** Adds a snapshot of the store to a repository. */
-export async function addSnapshot(call: StoreCall): Promise<void> {
-  await call.requireStore();
-  const repository = await settingsOf(call);
-  const { target, passphrase } = repository;
-  if (isS3(target) && passphrase === undefined && call.has("unencrypted")) {
-    printNotice(UNENCRYPTED_WARNING);
-  }
-  using progress = call.taskProgress(() => {});
-  const source = databasePath(call.data);
-  const bandwidth = call.parsed("bandwidth", BANDWIDTH);
-  const store = await storeIdOf(dirname(source));
-  const snapshot = await takeSnapshot({ source, store, repository, bandwidth }, {
-    onProgress: (done, total) => progress.show("Snapshot", done, total),
-    onNotice: printNotice,
-  });
-  progress.clear();
-  const { id, files, bytes, added } = snapshot;
-  call.print({ to: target, ...jsonOf(snapshot) }, [
-    `The snapshot ${id} in ${target} has ${plural(files, "file")} of ${bytes} bytes. ` +
-    `It added ${added} bytes.`,
-  ]);
-}
-
-function jsonOf({ id, time, files, bytes, added }: SnapshotSummary): Record<string, unknown> {
-  return { id, time: isoSeconds(time), files, bytes, added };
-}
 
 export async function listSnapshots(call: CommandCall): Promise<void> {
   const repository = await Repository.open(await settingsOf(call));
   const snapshots = await repository.snapshots(({ message }) => printNotice(message));
   call.printTable(
-    snapshots.map(jsonOf),
+    snapshots.map(summaryJson),
     ["ID", "TIME", "FILES", "BYTES", "ADDED"],
     snapshots.map(({ id, time, files, bytes, added }) => [
       id,

@@ -117,7 +117,7 @@ export const storeCommands: readonly Command[] = [
       ["kvdrive backup /srv/backups/today.db", "Copy the store in ./data"],
       ["kvdrive backup --to /srv/backups", "Add a snapshot to a repository"],
     ],
-    load: async () => (await import("./backup.ts")).backUp,
+    load: async () => (await import("./kinds_of_backups.ts")).backUpToEither,
   }),
   storeCommand({
     name: "restore",
@@ -147,7 +147,7 @@ export const storeCommands: readonly Command[] = [
       ["kvdrive restore /srv/backups/today.db", "Make the backup the store in ./data"],
       ["kvdrive restore --from /srv/backups", "Make the newest snapshot the store"],
     ],
-    load: async () => (await import("./backup.ts")).replaceStore,
+    load: async () => (await import("./kinds_of_backups.ts")).restoreFromEither,
   }),
   storeCommand({
     name: "verify",

@@ -99,7 +99,9 @@ function open(path: string): DatabaseSync {
   const sqlite = new DatabaseSync(path);
   // Rows are mostly added at the end of the file, so a journal is short. What a process has committed survives its death;
   // the files are synced once, before they become the store.
-  sqlite.exec("PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF");
+  sqlite.exec(
+    "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000",
+  );
   return sqlite;
 }
 

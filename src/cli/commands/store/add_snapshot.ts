@@ -1,0 +1,35 @@
+import { dirname } from "@std/path/dirname";
+import { isS3 } from "../../../repository/targets/open_target.ts";
+import { databasePath } from "../../../store/disk/store_files.ts";
+import { storeIdOf } from "../../../store/snapshots/store_id.ts";
+import { takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
+import { BANDWIDTH } from "../../options/value_types.ts";
+import { UNENCRYPTED_WARNING } from "../../serve/backups/repository_settings.ts";
+import { printNotice } from "../../terminal/output.ts";
+import { plural } from "../../terminal/text.ts";
+import type { StoreCall } from "../store_call.ts";
+import { settingsOf, summaryJson } from "./repository_call.ts";
+
+/** Adds a snapshot of the store to a repository. */
+export async function addSnapshot(call: StoreCall): Promise<void> {
+  await call.requireStore();
+  const repository = await settingsOf(call);
+  const { target, passphrase } = repository;
+  if (isS3(target) && passphrase === undefined && call.has("unencrypted")) {
+    printNotice(UNENCRYPTED_WARNING);
+  }
+  using progress = call.taskProgress(() => {});
+  const source = databasePath(call.data);
+  const bandwidth = call.parsed("bandwidth", BANDWIDTH);
+  const store = await storeIdOf(dirname(source));
+  const snapshot = await takeSnapshot({ source, store, repository, bandwidth }, {
+    onProgress: (done, total) => progress.show("Snapshot", done, total),
+    onNotice: printNotice,
+  });
+  progress.clear();
+  const { id, files, bytes, added } = snapshot;
+  call.print({ to: target, ...summaryJson(snapshot) }, [
+    `The snapshot ${id} in ${target} has ${plural(files, "file")} of ${bytes} bytes. ` +
+    `It added ${added} bytes.`,
+  ]);
+}
