@@ -2,8 +2,8 @@
  * Who works on a repository, so that pruning and snapshots exclude each other.
  *
  * Each run has a mark, `runs/ID`, from its start until it has succeeded, and while it lasts a sign of life,
- * `locks/KIND-ID-N`, which it replaces every five seconds by one with the next number. A run is dead if its sign of life
- * stays the same for twenty seconds of the observer's monotonic clock, so no clocks are compared. A run puts its own sign
+ * `locks/KIND-ID-N`, which it replaces every three seconds by one with the next number. A run is dead if its sign of life
+ * stays the same for twelve seconds of the observer's monotonic clock, so no clocks are compared. A run puts its own sign
  * of life before it looks for those of others: of two runs that begin together, at least one sees the other.
  *
  * @module
@@ -14,10 +14,10 @@ import { RepositoryError } from "./errors.ts";
 import type { Target } from "./targets/target.ts";
 
 /** How often a run replaces its sign of life. */
-const HEARTBEAT = 5 * SECOND;
+const HEARTBEAT = 3 * SECOND;
 
 /** After how long without another sign of life a run is dead. */
-const DEAD_AFTER = 20 * SECOND;
+const DEAD_AFTER = 12 * SECOND;
 
 /** How often another run is looked at. */
 const POLL = SECOND;
@@ -56,8 +56,6 @@ export class Presence implements AsyncDisposable {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #beating: Promise<void> = Promise.resolve();
   #hasEnded = false;
-  /** When the last sign of life was stored, as `performance.now` counts. */
-  #lastSign = 0;
 
   private constructor(private readonly target: Target, private readonly kind: RunKind) {}
 
@@ -79,13 +77,13 @@ export class Presence implements AsyncDisposable {
   }
 
   /**
-   * Checks that others still see this run.
+   * Gives a new sign of life, so that no other run can take this one for dead soon.
    *
-   * @throws {RepositoryError} if another run may have taken it for dead.
+   * @throws {RepositoryError} if another run has done so before, and removed its sign.
    */
   async requireAlive(): Promise<void> {
-    const isLate = performance.now() - this.#lastSign > DEAD_AFTER - HEARTBEAT;
-    if (!isLate && await this.#isSeen()) return;
+    await this.#renewNext();
+    if (await this.#isSeen()) return;
     throw new RepositoryError(
       `The work in ${this.target.place} stood still for so long that another process may have ` +
         "removed what it needs: repeat it",
@@ -132,10 +130,17 @@ export class Presence implements AsyncDisposable {
   #beat(): void {
     this.#timer = setTimeout(() => {
       // A failure shows in `requireAlive`.
-      this.#beating = this.#renewSign().catch(() => {}).then(() => {
+      this.#renewNext().catch(() => {}).then(() => {
         if (!this.#hasEnded) this.#beat();
       });
     }, HEARTBEAT);
+  }
+
+  /** Renews the sign once an earlier renewal has ended. */
+  #renewNext(): Promise<void> {
+    const renewed = this.#beating.then(() => this.#renewSign());
+    this.#beating = renewed.catch(() => {});
+    return renewed;
   }
 
   async #renewSign(): Promise<void> {
@@ -148,10 +153,8 @@ export class Presence implements AsyncDisposable {
 
   async #giveSign(): Promise<void> {
     const name = `${LOCKS}/${this.kind}-${this.#id}-${this.#count++}`;
-    const began = performance.now();
     await this.target.put(name, encoder.encode("{}"));
     this.#name = name;
-    this.#lastSign = began;
   }
 
   /** A run that waits takes its sign back, except for a prune that waits for a snapshot. */
