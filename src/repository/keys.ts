@@ -23,8 +23,8 @@ const MAX_MEMORY = 128 * MIB;
 
 const SALT_LENGTH = 32;
 
-/** The shortest passphrase, in bytes. */
-export const MIN_PASSPHRASE = 8;
+/** How often the keys are read if none opens: they may have changed on their way. */
+const ATTEMPTS = 2;
 
 /** The folder of the keys. */
 export const KEYS = "keys";
@@ -106,14 +106,17 @@ export async function openMasterKey(
   repository: string,
 ): Promise<{ masterKey: Bytes; key: string }> {
   let keys = 0;
-  for await (const { id, wrapped, ...parameters } of storedKeys(target)) {
-    keys++;
-    const key = await keyOf(passphrase, parameters);
-    try {
-      const opened = await crypto.subtle.decrypt(parametersOf(repository), key, wrapped);
-      return { masterKey: new Uint8Array(opened), key: id };
-    } catch {
-      // It is the key of another passphrase, or damaged.
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    keys = 0;
+    for await (const { id, wrapped, ...parameters } of storedKeys(target)) {
+      keys++;
+      const key = await keyOf(passphrase, parameters);
+      try {
+        const opened = await crypto.subtle.decrypt(parametersOf(repository), key, wrapped);
+        return { masterKey: new Uint8Array(opened), key: id };
+      } catch {
+        // It is the key of another passphrase, or damaged.
+      }
     }
   }
   throw new RepositoryError(

@@ -68,6 +68,7 @@ export class Presence implements AsyncDisposable {
     const presence = new Presence(target, kind);
     try {
       if (kind === "write") await target.put(`${RUNS}/${presence.#id}`, encoder.encode("{}"));
+      presence.#beat();
       await presence.#waitForOthers(onWait);
       return presence;
     } catch (error) {
@@ -162,10 +163,7 @@ export class Presence implements AsyncDisposable {
     const began = performance.now();
     const observer = new Observer(this.target);
     while (true) {
-      if (this.#name === undefined) {
-        await this.#giveSign();
-        this.#beat();
-      }
+      if (this.#name === undefined) await this.#giveSign();
       const blocking = (await observer.alive()).filter(({ id, kind }) =>
         id !== this.#id && (this.kind === "prune" || kind === "prune")
       );
@@ -186,7 +184,6 @@ export class Presence implements AsyncDisposable {
   }
 
   async #takeSignBack(): Promise<void> {
-    clearTimeout(this.#timer);
     await this.#beating;
     if (this.#name !== undefined) await this.target.remove(this.#name);
     this.#name = undefined;

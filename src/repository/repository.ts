@@ -263,29 +263,34 @@ async function hasOnlyKeys(target: Target): Promise<boolean> {
 }
 
 async function readConfig(target: Target): Promise<Config | undefined> {
-  const bytes = await target.get(CONFIG);
-  if (bytes === undefined) return undefined;
-  let config: Config & { version: unknown };
-  try {
-    const json = parseObject(bytes);
-    const uuid = /^[0-9a-f-]{36}$/;
-    const { version, encrypted } = json as { version: unknown; encrypted: unknown };
-    config = {
-      version,
-      id: textIn(json["id"], uuid),
-      store: textIn(json["store"], uuid),
-      encrypted: encrypted !== false,
-    };
-  } catch (error) {
-    throw new RepositoryError(
-      `The file ${CONFIG} in ${target.place} is not that of a repository, or damaged`,
-      { cause: error },
-    );
+  let problem: unknown;
+  for (let reads = 0; reads < READS; reads++) {
+    const bytes = await target.get(CONFIG);
+    if (bytes === undefined) return undefined;
+    try {
+      return parseConfig(bytes, target.place);
+    } catch (error) {
+      if (!(error instanceof BadFormat)) throw error;
+      problem = error;
+    }
   }
-  if (config.version === FORMAT) return config;
   throw new RepositoryError(
-    `The repository ${target.place} has version ${config.version}, and this version of kvdrive ` +
-      `knows ${FORMAT}: use a newer one`,
+    `The file ${CONFIG} in ${target.place} is not that of a repository, or damaged`,
+    { cause: problem },
+  );
+}
+
+/** @throws {BadFormat} if it is damaged. */
+function parseConfig(bytes: Bytes, place: string): Config {
+  const json = parseObject(bytes);
+  const { version, encrypted } = json as { version: unknown; encrypted: unknown };
+  const uuid = /^[0-9a-f-]{36}$/;
+  const [id, store] = [textIn(json["id"], uuid), textIn(json["store"], uuid)];
+  if (typeof encrypted !== "boolean") throw new BadFormat("does not say if it is encrypted");
+  if (version === FORMAT) return { id, store, encrypted };
+  throw new RepositoryError(
+    `The repository ${place} has version ${version}, and this version of kvdrive knows ${FORMAT}: ` +
+      "use a newer one",
   );
 }
 

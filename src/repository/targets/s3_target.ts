@@ -35,6 +35,9 @@ const RETRY_TIME = 45 * SECOND;
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 8 * SECOND;
 
+/** How often a page of a listing is asked for that cannot be read. */
+const LIST_ATTEMPTS = 3;
+
 /** Objects of one page of a listing, and elements that such a page may have. */
 const PAGE = 1000;
 const MAX_ELEMENTS = 100_000;
@@ -120,9 +123,7 @@ export class S3Target implements Target {
     if (token !== undefined) query.set("continuation-token", token);
     if (delimiter !== undefined) query.set("delimiter", delimiter);
     query.set("prefix", root + start);
-    const request = { method: "GET", name: "", query: query.toString() } as const;
-    const { body } = await this.#send(request, [200]);
-    const document = this.#parse(body);
+    const document = await this.#list(query);
     const nameIn = (node: XmlNode, field: string) =>
       (childText(node, field) ?? "").slice(root.length);
     const objects = childrenNamed(document, "Contents").map((node) => ({
@@ -136,11 +137,17 @@ export class S3Target implements Target {
     return { objects, names: [...folders, ...objects.map(({ name }) => name)], next };
   }
 
-  #parse(body: Bytes): XmlNode {
-    try {
-      return readXml(new TextDecoder().decode(body), "ListBucketResult", MAX_ELEMENTS);
-    } catch (error) {
-      throw this.#badListing(error);
+  /** Returns a page of a listing, which is asked for again if it changed on its way. */
+  async #list(query: URLSearchParams): Promise<XmlNode> {
+    for (let attempt = 1;; attempt++) {
+      const { body } = await this.#send({ method: "GET", name: "", query: query.toString() }, [
+        200,
+      ]);
+      try {
+        return readXml(new TextDecoder().decode(body), "ListBucketResult", MAX_ELEMENTS);
+      } catch (error) {
+        if (attempt === LIST_ATTEMPTS) throw this.#badListing(error);
+      }
     }
   }
 
