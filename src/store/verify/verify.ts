@@ -26,6 +26,8 @@ export const KINDS: ReadonlySet<string> = new Set([
   "app_key_name",
   "app_key_prefix",
   "byte_file",
+  "change",
+  "change_horizon",
   "checksums",
   "chunk",
   "commit",
