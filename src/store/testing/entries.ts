@@ -20,7 +20,7 @@ import { DRIVE, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
 const UNCOUNTED = new Set([
-  ...["project", "commit", "event", "server_event", "format", "byte_file"],
+  ...["project", "commit", "event", "server_event", "format", "byte_file", "store_id"],
   ...["daily_usage", "server_daily_usage", "usage_history", "project_usage"],
 ]);
 
