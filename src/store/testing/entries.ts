@@ -26,7 +26,7 @@ const UNCOUNTED = new Set([
 
 /**
  * Returns how many entries of each kind the store has, after a check of the sums. Not counted are projects and their sums,
- * events, daily figures, entries that expire by themselves, and counters of open uploads that are 0.
+ * events, daily figures, the id of the store, entries that expire by themselves, and counters of open uploads that are 0.
  */
 export async function keyKinds(bench: TestStore): Promise<Record<string, number>> {
   const { db } = bench;

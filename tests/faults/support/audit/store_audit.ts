@@ -55,6 +55,7 @@ const KINDS = new Set([
   "project_usage",
   "references",
   "scrub",
+  "store_id",
   "trash",
   "undigested",
   "upload",
