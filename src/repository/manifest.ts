@@ -12,8 +12,9 @@ import { MAX_LEVEL, type ObjectRef, type TreeRoot } from "./tree.ts";
 export interface SnapshotInfo {
   /** When it was taken, in milliseconds since 1970. */
   time: number;
-  /** The id of the store. */
+  /** The id of the store, and the number of its format. */
   store: string;
+  format: number;
   /** The files that callers see, and their bytes. */
   files: number;
   bytes: number;
@@ -78,6 +79,7 @@ export function decodeManifest(bytes: Bytes): Manifest {
     id: textIn(json["id"], /^[0-9a-f]{16}$/),
     time: countIn(json["time"]),
     store: textIn(json["store"], /^[0-9a-f-]{1,64}$/),
+    format: countIn(json["format"]),
     files: countIn(json["files"]),
     bytes: countIn(json["bytes"]),
     size: countIn(json["size"]),

@@ -6,6 +6,7 @@ const MANIFEST: Manifest = {
   id: newSnapshotId(),
   time: 1_700_000_000_000,
   store: crypto.randomUUID(),
+  format: 4,
   files: 3,
   bytes: 1000,
   size: 8192,

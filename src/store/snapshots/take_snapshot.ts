@@ -22,7 +22,8 @@ import { Repository, type RepositorySettings } from "../../repository/repository
 import { fingerprintOf, TreeBuilder } from "../../repository/tree.ts";
 import { ByteWriter } from "../../repository/bytes.ts";
 import { keptFiles } from "../disk/kept_files.ts";
-import { prefixes } from "../engine/keys.ts";
+import { formatIn } from "../engine/format.ts";
+import { keys, prefixes } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
 import { decodeValue, encodeKey } from "../reads/kv_encoding.ts";
@@ -123,7 +124,8 @@ async function sendStore(
   if (root === undefined) throw new RepositoryError("The store is empty: start the server once");
   const commits = { records: lastCommit(records.sqlite), bytes: lastCommit(bytes.sqlite) };
   const { count, total } = files;
-  return { info: { time, store, files: count, bytes: total, size, commits }, root };
+  const format = formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
+  return { info: { time, store, format, files: count, bytes: total, size, commits }, root };
 }
 
 /** Returns the groups of the files beside the store that belong to its backups. */

@@ -154,7 +154,7 @@ class SnapshotRestore {
     {
       using store = await StagedStore.open(this.#staging, byteFile);
       await this.#readObjects(plan, store);
-      store.finish(snapshot.commits, byteFile);
+      store.finish(snapshot, byteFile);
     }
     const path = databasePath(this.#staging);
     try {

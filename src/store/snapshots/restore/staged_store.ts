@@ -20,7 +20,8 @@ import { encodeKey } from "../../reads/kv_encoding.ts";
 import { sealValue } from "../../reads/record_codec.ts";
 import { readRows, ROW_COLUMNS, SECTIONS, type StoredRow } from "../rows.ts";
 
-/** Deno KV's number of the encoding of bytes. */
+/** Deno KV's numbers of the encodings of counters and of bytes. */
+const COUNTER = 2;
 const BYTES = 3;
 
 /** Writes rows as SQLite, many in one transaction, which is several times as fast as Deno KV. */
@@ -78,10 +79,21 @@ export class StagedStore implements Disposable {
     return this.#byteKinds.some((prefix) => prefix.every((byte, i) => k[i] === byte));
   }
 
-  /** Makes the files those of one store. */
-  finish({ records, bytes }: SnapshotInfo["commits"], byteFile: string): void {
-    const key = encodeKey(keys.byteFile());
-    this.#addRecord.run(key, sealValue(byteFile) as Uint8Array, BYTES, records, -1);
+  /** Makes the files those of one store. Its format and its id are known also if their entries were lost. */
+  finish(
+    { store, format, commits: { records, bytes } }: Pick<
+      SnapshotInfo,
+      "store" | "format" | "commits"
+    >,
+    byteFile: string,
+  ): void {
+    const set = (key: Deno.KvKey, value: Uint8Array, encoding: number) =>
+      this.#addRecord.run(encodeKey(key), value, encoding, records, -1);
+    set(keys.byteFile(), sealValue(byteFile) as Uint8Array, BYTES);
+    set(keys.storeId(), sealValue(store) as Uint8Array, BYTES);
+    const counter = new Uint8Array(8);
+    new DataView(counter.buffer).setBigUint64(0, BigInt(format), true);
+    set(keys.format(), counter, COUNTER);
     setLastCommit(this.#records, records);
     setLastCommit(this.#bytes, bytes);
   }
