@@ -36,7 +36,7 @@ export const FOLDERS = { data: "data", index: "index", snapshot: "snapshots" } a
 const READS = 3;
 
 /** Objects that are read at the same time. */
-export const PARALLEL = 3;
+export const PARALLEL = 2;
 
 export interface RepositorySettings extends TargetSettings {
   /** Encrypts the repository. */

@@ -60,7 +60,7 @@ export interface LostGroup {
 const STAGING = ".kvdrive-restore";
 
 /** Objects whose rows are committed at once. */
-const OBJECTS_AT_ONCE = 8;
+const OBJECTS_AT_ONCE = 4;
 
 /** Lost groups that are reported. */
 const MAX_LOST = 10_000;
@@ -105,6 +105,7 @@ class SnapshotRestore {
 
   async run(): Promise<string | undefined> {
     const { folder, snapshot, reserve } = this.options;
+    if (!await exists(this.#staging)) await requireSpace(snapshot.size, folder, reserve);
     using plan = await this.#openPlan();
     if (plan.get("stage") !== "checked") {
       const { done, total } = plan.progress();
