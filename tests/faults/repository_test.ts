@@ -72,7 +72,7 @@ Deno.test("Snapshots that are killed cost nothing that arrived.", async () => {
   const commands = new StoreCommands(data);
   await commands.text("backup", "--to", fresh);
   const backup = ["backup", "--to", repo, "--data", data, "--bandwidth", "20MB"];
-  for (let round = 0; round < (isFull() ? 40 : 6); round++) {
+  for (let round = 0; round < (isFull() ? 40 : 4); round++) {
     await killed(backup, 500 + random.below(1500));
     const { code, stdout } = await run(["backup", "list", "--to", repo, "--json"]);
     if (code === 0 && stdout !== "[]\n") break;
@@ -83,7 +83,7 @@ Deno.test("Snapshots that are killed cost nothing that arrived.", async () => {
   assertOk(await run(["backup", "check", "--to", repo, "--read-all"]));
   const restored = folder.at("restored");
   const restore = ["restore", "--from", repo, "--data", restored];
-  for (let round = 0; round < (isFull() ? 20 : 4); round++) {
+  for (let round = 0; round < (isFull() ? 20 : 3); round++) {
     await killed(restore, 400 + random.below(1200));
     if ((await run(["verify", "--data", restored])).code === 0) break;
   }
@@ -99,7 +99,7 @@ Deno.test("Writers, and prunes beside them, leave snapshots that are whole.", as
   const repo = folder.at("repo");
   const commands = new StoreCommands(data);
   await commands.text("backup", "--to", repo);
-  const rounds = isFull() ? 20 : 3;
+  const rounds = isFull() ? 20 : 2;
   for (let round = 0; round < rounds; round++) {
     {
       await using server = await TestServer.start({ data });
