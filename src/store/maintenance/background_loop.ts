@@ -38,8 +38,8 @@ export class BackgroundLoop {
   #schedule(pause: number): void {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => this.#run(), pause);
-    // A program that has nothing else to do may end.
-    Deno.unrefTimer(this.#timer);
+    // A program that has nothing else to do may end in a pause, but not before work that is due.
+    if (pause > 0) Deno.unrefTimer(this.#timer);
   }
 
   async #run(): Promise<void> {

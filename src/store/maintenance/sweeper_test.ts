@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { HOUR } from "../../rules/units.ts";
+import { HOUR, MINUTE } from "../../rules/units.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
@@ -111,6 +111,8 @@ Deno.test("A loop continues after a failure and runs at its interval", async () 
     interval: 1,
     onError: (error) => void errors.push(error),
   });
+  // Pauses alone do not keep a program running.
+  const alive = setTimeout(() => fail(new Error("The loop stands still")), MINUTE);
   loop.start();
   const failure = new Error("once");
   await work.begun();
@@ -120,6 +122,7 @@ Deno.test("A loop continues after a failure and runs at its interval", async () 
   await work.begun();
   work.end();
   await loop.stop();
+  clearTimeout(alive);
   assertEquals(errors, [failure]);
 });
 
