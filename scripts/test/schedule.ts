@@ -26,7 +26,6 @@ export const LONG: ReadonlySet<string> = new Set([
   "tests/faults/slow_senders_test.ts",
   "tests/server/https_slow_test.ts",
   "tests/store/backup_moment_slow_test.ts",
-  "tests/store/expiry_slow_test.ts",
   "tests/store/two_servers_slow_test.ts",
 ]);
 
@@ -38,6 +37,7 @@ export const ALONE: ReadonlySet<string> = new Set([
   "tests/faults/connections_test.ts",
   "tests/faults/locked_store_test.ts",
   "tests/faults/memory_test.ts",
+  "tests/store/expiry_slow_test.ts",
 ]);
 
 /** Whether a file takes long. */

@@ -67,11 +67,12 @@ export function createDavApp(
 const END = /^(?:[/?]|$)/;
 
 /**
- * Returns whether a request is for WebDAV. Windows asks the root of a server for its options first.
+ * Returns whether a request is for WebDAV. Windows asks the root of a server for its options first, with a header that it
+ * alone sends: everyone else is told what the page there allows.
  *
  * @param basePath The path that all routes are below; empty for none.
  */
-export function isDavRequest({ method, url }: Request, basePath: string): boolean {
+export function isDavRequest({ method, url, headers }: Request, basePath: string): boolean {
   const path = url.indexOf("/", url.indexOf("://") + 3);
   const start = `${basePath}${ROUTE}`;
   // Every request of the server comes here, so it is not parsed.
@@ -79,7 +80,7 @@ export function isDavRequest({ method, url }: Request, basePath: string): boolea
     const end = path + start.length;
     return END.test(url.slice(end, end + 1));
   }
-  return method === "OPTIONS" && (path === -1 || url.slice(path) === `${basePath}/`);
+  return method === "OPTIONS" && url.slice(path) === `${basePath}/` && headers.has("translate");
 }
 
 async function dispatch(incoming: Incoming, deps: DavDeps): Promise<Response> {

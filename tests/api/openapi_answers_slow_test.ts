@@ -9,6 +9,7 @@ import { GatedBody } from "../support/paced_body.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
 import { newAddress, PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { imageBytes } from "../support/sharing/thumbnails.ts";
+import { keepChanges } from "../support/store/changes.ts";
 
 /**
  * What every operation answers alike, asked of each that is described. That an answer is as it is described is judged on
@@ -167,6 +168,7 @@ test(
     const [token, ticket] = [await makeLink(drive), await makeTicket(drive)];
     const thumbnail = { body: imageBytes(100) };
     (await drive.send("PUT", "/files/thumbnail?name=file", thumbnail)).expect(200);
+    await keepChanges(project, 1);
     const given = { upload_id: upload.id, file, token, ticket };
     const auth = having(heads, 204);
     assertEquals(auth.map(({ path }) => path), ["/auth/{project_id}/{app}"]);

@@ -206,7 +206,8 @@ const REFUSED: readonly { args: string[]; code?: number; says: RegExp }[] = [
   { args: ["create", "--max-bytes", "none"], says: /--max-bytes .*must be .* like 500MB/ },
   {
     args: ["change", "shop"],
-    says: /Nothing to change: give --max-bytes, --max-files, --host-suffix or --trash-days/,
+    says:
+      /Nothing to change: give --max-bytes, --max-files, --host-suffix, --trash-days or --change-days/,
   },
   {
     args: ["change", "shop", "--host-suffix", "com"],

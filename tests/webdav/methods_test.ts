@@ -15,13 +15,17 @@ function test(sentence: string, run: (dav: Dav, drive: Parameters<Step>[0]) => P
   });
 }
 
-test("OPTIONS needs no key and names the classes, at the root of the server as well.", async (dav) => {
+test("OPTIONS needs no key and names the classes, to Windows at the root as well.", async (dav) => {
+  const windows = { Translate: "f" };
   for (const path of [dav.path(), dav.path("absent"), "/dav", "/"]) {
-    const answer = (await dav.sendTo("OPTIONS", path, { key: null })).expect(200);
+    const headers = path === "/" ? windows : {};
+    const answer = (await dav.sendTo("OPTIONS", path, { key: null, headers })).expect(200);
     assertEquals(answer.header("DAV"), "1, 2, 3");
     assertStringIncludes(answer.header("Allow"), "PROPFIND");
     assertEquals(answer.header("MS-Author-Via"), "DAV");
   }
+  const others = (await dav.sendTo("OPTIONS", "/", { key: null })).expect(204);
+  assertEquals(others.headers.has("DAV"), false);
 });
 
 test(
