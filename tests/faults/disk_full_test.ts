@@ -106,7 +106,7 @@ Deno.test("Parts without room are rejected, and an abort makes room.", () => {
     await uploadOnceAccepted(drive, "probe", new Uint8Array());
     await uploadParts(drive, "whole", parts);
     assertSameBytes((await drive.get("kept")).expect(200).bytes, kept);
-  });
+  }, 128 * MIB);
 });
 
 Deno.test("Concurrent slow uploads leave the disk reserve free.", () => {
