@@ -185,6 +185,14 @@ export const parameters = {
     "preview",
     "If it is given: a page with the file's name, its size and, if browsers show it, its content.",
   ),
+  LinkInline: inQuery(
+    "inline",
+    "If it is given: the file itself, also to a browser that navigates to it.",
+  ),
+  LinkView: inQuery(
+    "view",
+    "Of a link on a prefix: with `grid`, the page shows the files as tiles.",
+  ),
   LinkThumbnail: inQuery(
     "thumbnail",
     "If it is given: the thumbnail of the file in place of the file. It counts as a download.",

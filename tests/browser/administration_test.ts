@@ -56,26 +56,36 @@ test("A project is created with its key shown once, and deleted after its id was
 
 test("Keys are made with fewer rights, shown in words, and revoked.", async (fixture) => {
   const { page, project, server } = fixture;
+  await project.drive("photos").put("reports/a", "x");
+  await project.drive("videos").put("b", "x");
   await signInAsOwner(fixture);
   await openSection(page, "Keys");
   await page.getByRole("button", { name: "New key" }).click();
   const form = dialog(page, "New key");
   await form.getByRole("textbox", { name: "Name", exact: true }).fill("Nightly backup");
+  // It begins with the least rights.
   for (const name of ["Write", "Delete", "Administer"]) {
-    await form.getByRole("checkbox", { name, exact: true }).uncheck();
+    assert(!await form.getByRole("checkbox", { name, exact: true }).isChecked(), name);
   }
+  await form.getByLabel("Drives").selectOption("Only chosen drives");
+  await form.getByRole("button", { name: "Create key" }).click();
+  await form.getByText("Choose the drives of the key").waitFor();
+  await form.getByRole("checkbox", { name: "photos" }).check();
   await form.getByRole("textbox", { name: "Only names that begin with" }).fill("reports/");
   await form.getByLabel("Expires").selectOption("In 30 days");
   await inspect(page, "new-key");
   await form.getByRole("button", { name: "Create key" }).click();
   const created = dialog(page, "Created the key “Nightly backup”");
   const key = await created.getByLabel("Project key", { exact: true }).innerText();
+  await created.getByRole("button", { name: "Copy project key" }).and(page.locator(":focus"))
+    .press("Enter");
+  assertEquals(await fixture.clipboard(), key);
   await created.getByRole("button", { name: "Done" }).click();
-  await row(page, /Nightly backup/).getByText("Read, list in names that begin with “reports/”")
+  await row(page, /Nightly backup/).getByText("Read, list in photos: names that begin with “reports/”")
     .waitFor();
   await inspect(page, "keys");
   const put = (key: string) =>
-    fetch(`${server.origin}/v1/${project.id}/d/files?name=reports/a`, {
+    fetch(`${server.origin}/v1/${project.id}/photos/files?name=reports/a`, {
       method: "POST",
       body: "x",
       headers: { "X-Api-Key": key },
@@ -103,9 +113,7 @@ test("S3 keys are made with fewer rights, shown once, and revoked.", async (fixt
   await section.getByRole("button", { name: "New S3 key" }).click();
   const form = dialog(page, "New S3 key");
   await form.getByRole("textbox", { name: "Name", exact: true }).fill("Offsite backup");
-  for (const name of ["Delete", "Administer"]) {
-    await form.getByRole("checkbox", { name, exact: true }).uncheck();
-  }
+  await form.getByRole("checkbox", { name: "Write", exact: true }).check();
   await form.getByRole("textbox", { name: "Only names that begin with" }).fill("reports/");
   await form.getByRole("button", { name: "Create key" }).click();
   const created = dialog(page, "Created the S3 key “Offsite backup”");
@@ -223,7 +231,7 @@ test("An application is made, gets keys, is opened to everyone, and is deleted."
   await form.getByRole("textbox", { name: "Upstream" }).fill("http://127.0.0.1:9");
   await form.getByRole("button", { name: "Create application" }).click();
   await page.getByRole("heading", { level: 1, name: "viewer" }).waitFor();
-  await page.getByRole("button", { name: "Turn on" }).click();
+  // Nobody gets in without a key unless the form says so.
   await page.getByText("Key required").waitFor();
   await page.getByRole("button", { name: "New key" }).click();
   const key = dialog(page, "New key");
@@ -263,6 +271,10 @@ test("Usage, activity, health and the lines to connect are shown.", async (fixtu
   await page.getByRole("link", { name: "kvdrive" }).click();
   await page.getByRole("link", { name: "Health" }).click();
   await page.getByText("Last check of all bytes").waitFor();
+  const advice = page.getByRole("alert").getByText("The server makes no backups");
+  await advice.getByRole("button", { name: "Copy kvdrive serve --backup-to DIR" }).click();
+  assertEquals(await fixture.clipboard(), "kvdrive serve --backup-to DIR");
+  assertEquals(await page.getByText("Everything is in order").count(), 0);
   await inspect(page, "health");
   const status = (await administer(server, "GET", "/admin/v1/status", {})).expect(200)
     .json as { version: string };

@@ -39,7 +39,8 @@ test("A question that was opened with a key gives the focus back to the list", a
   await openDrive(fixture);
   await entry(page, "a.txt").click();
   await page.keyboard.press("Delete");
-  await dialog(page, "Delete “a.txt”?").waitFor();
+  const question = dialog(page, "Delete “a.txt”?");
+  await waitForFocus(fixture, question.getByRole("button", { name: "Cancel" }));
   await page.keyboard.press("Escape");
   await waitForFocus(fixture, entry(page, "a.txt"));
 });

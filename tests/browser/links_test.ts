@@ -2,6 +2,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { fromFileUrl } from "@std/path/from-file-url";
 import type { Page } from "playwright-core";
 import { utf8 } from "../support/bytes.ts";
+import { query } from "../support/drive.ts";
 import { makeLink } from "../support/sharing/links.ts";
 import type { Fixture } from "./support/fixture.ts";
 import { PHONE } from "./support/fixture.ts";
@@ -178,6 +179,31 @@ test("Images, sound, PDF and text are shown, behind a password too", async (fixt
   );
 });
 
+test("A folder is a list or tiles with thumbnails, and a link on a file leads to its page", async (fixture) => {
+  const { page, project } = fixture;
+  fixture.observer.allow(/CSP|Content Security Policy/);
+  const drive = project.drive("photos");
+  await fill(page, drive);
+  const { url } = await makeLink(drive, { prefix: "trip/" });
+  await page.goto(url);
+  await page.getByRole("link", { name: "Grid" }).click();
+  assertEquals(await page.locator("li img").count(), 1);
+  await page.getByRole("link", { name: "day 2/" }).click();
+  await page.getByRole("link", { name: "lake.png", exact: true }).click();
+  await page.locator("img.view").waitFor();
+  await page.getByRole("link", { name: "All files" }).click();
+  assertEquals(await page.locator("ul.grid li").count(), 2);
+  await page.getByRole("link", { name: "List" }).click();
+  assertEquals(await page.locator("ul.grid").count(), 0);
+  const one = await makeLink(drive, { name: "trip/notes.txt" });
+  await page.goto(one.url);
+  await page.getByRole("heading", { name: "notes.txt" }).waitFor();
+  assertEquals(await page.locator("pre").textContent(), "Ferry at 9:40.\n");
+  await page.getByRole("link", { name: "Open" }).click();
+  assert(page.url().endsWith("?inline"), page.url());
+  await page.goBack();
+});
+
 test("The pages are readable on every screen, and accessible", async (fixture) => {
   const { page, project } = fixture;
   fixture.observer.allow(/401|404|CSP|Content Security Policy/);
@@ -187,6 +213,8 @@ test("The pages are readable on every screen, and accessible", async (fixture) =
   const locked = await makeLink(drive, { prefix: "trip/", password: "x" });
   const pages: [name: string, url: string][] = [
     ["link-folder", folder.url],
+    ["link-grid", `${folder.url}?prefix=day 2/&view=grid`],
+    ["link-pdf", `${folder.url}?name=day 2/paper.pdf&preview`],
     ["link-preview", `${folder.url}?name=harbour.png&preview`],
     ["link-text", `${folder.url}?name=notes.txt&preview`],
     ["link-password", locked.url],
@@ -209,9 +237,15 @@ async function fill(page: Page, drive: ReturnType<Fixture["project"]["drive"]>):
   for (const name of ["beach.png", "harbour.png", "old town.png"]) {
     await drive.put(`trip/${name}`, image, { "Content-Type": "image/png" });
   }
+  await drive.put("trip/day 2/lake.png", image, { "Content-Type": "image/png" });
+  const thumbnail = { body: new Uint8Array(await png(page, 64)) };
+  for (const name of ["beach.png", "day 2/lake.png"]) {
+    (await drive.send("PUT", `/files/thumbnail${query({ name: `trip/${name}` })}`, thumbnail))
+      .expect(200);
+  }
+  await drive.put("trip/day 2/paper.pdf", pdf("x"), { "Content-Type": "application/pdf" });
   await drive.put("trip/notes.txt", "Ferry at 9:40.\n", { "Content-Type": "text/plain" });
   await drive.put(`trip/${"a long name ".repeat(8)}.txt`, "x", { "Content-Type": "text/plain" });
-  await drive.put("trip/day 2/lake.png", image, { "Content-Type": "image/png" });
 }
 
 /** The screenshots change with every run, so they are taken on request only. */

@@ -5,6 +5,7 @@ import { isoSeconds } from "../../rules/dates.ts";
 import { formatBytes, GIB } from "../../rules/units.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
+import type { ServerLoad } from "../endpoint.ts";
 import { administratorEndpoint } from "./admin_call.ts";
 import { backupsJson, diskJson, integrityJson, snapshotsJson, sumOf } from "./json.ts";
 
@@ -57,7 +58,15 @@ export const showStatus = administratorEndpoint({
         type: "string",
         minLength: 1,
         examples: ["There is no complete backup in /backups"],
-      }, { description: "What the operator should act on, as sentences without a period." }),
+      }, {
+        description:
+          "What the operator should act on, as sentences without a period. Commands stand between backquotes.",
+      }),
+      advice: listOf({
+        type: "string",
+        minLength: 1,
+        examples: ["The server makes no backups: start it with `kvdrive serve --backup-to DIR`"],
+      }, { description: "What is not wrong but unsafe, in the form of `warnings`." }),
     }, {
       description:
         "`backups` and `snapshots` are `null` if the server makes none, `s3` if S3 is off.",
@@ -119,6 +128,7 @@ export const showStatus = administratorEndpoint({
       ...lockoutWarnings(wrongKeys.countWaiting()),
       ...load.warnings,
     ],
+    advice: [...backupAdvice(load, program.storeKind)],
   });
 });
 
@@ -128,23 +138,32 @@ export function* diskWarnings(disk: Volume | undefined, reserve: number): Genera
   const left = free - reserve;
   if (left >= Math.min(LOW_SHARE * total, LOW_BYTES)) return;
   const state = left <= 0 ? "full, and uploads are refused" : "nearly full";
-  yield `The disk of the store is ${state}: ${formatBytes(free)} of ${
-    formatBytes(total)
-  } are free, ` +
-    `of which ${
-      formatBytes(reserve)
-    } are a reserve. Free some space, or move the data to a larger disk`;
+  const [bytes, of, kept] = [free, total, reserve].map(formatBytes);
+  yield `The disk of the store is ${state}: ${bytes} of ${of} are free, of which ${kept} are a reserve. ` +
+    "Free some space, after `kvdrive project list` shows what takes it, or move the data to a larger disk";
 }
 
 function* backupWarnings(backup: BackupStatus | undefined): Generator<string> {
   if (backup?.problem !== undefined) yield backup.problem;
 }
 
+/** A shared store has backups of its own. */
+function* backupAdvice(
+  { backup, snapshots }: ServerLoad,
+  storeKind: "file" | "shared",
+): Generator<string> {
+  if (backup !== undefined || snapshots !== undefined || storeKind === "shared") return;
+  yield "The server makes no backups: start it with `kvdrive serve --backup-to DIR`, " +
+    "where DIR is a folder on another disk";
+}
+
 function* damageWarnings(damaged: number): Generator<string> {
   if (damaged === 0) return;
-  yield damaged === 1
-    ? "1 file is damaged: restore it from a backup, or replace or delete it"
-    : `${damaged} files are damaged: restore them from a backup, or replace or delete them`;
+  const [files, each] = damaged === 1 ? ["1 file is", "it"] : [`${damaged} files are`, "each"];
+  yield `${files} damaged: restore ${each} from a backup ` +
+    `(\`kvdrive restore --from DIR --drive DRIVE --file NAME\`), or replace or delete ${
+      damaged === 1 ? "it" : "them"
+    }`;
 }
 
 function* lockoutWarnings(networks: number): Generator<string> {

@@ -26,8 +26,8 @@ import {
 import { forbiddenText, requireRights } from "../permissions.ts";
 import { archiveResponse } from "../sharing/archive_response.ts";
 import { MAX_SELECTED, selectionOf } from "../sharing/create_archive.ts";
-import { fileHeaders, requirePerson } from "../sharing/share.ts";
-import { fileDisposition, lastSegment } from "../sharing/shared_headers.ts";
+import { fileHeaders } from "../sharing/share.ts";
+import { fileDisposition, lastSegment, requirePerson } from "../sharing/shared_headers.ts";
 
 /** The prefixes of one ticket. */
 const MAX_TICKET_PREFIXES = 100;

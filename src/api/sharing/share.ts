@@ -24,20 +24,24 @@ import {
 import { thumbnailResponse } from "../files/thumbnails.ts";
 import { archiveResponse } from "./archive_response.ts";
 import { requirePassword, unlock, wantsPage } from "./link_password.ts";
-import { beginningOf, errorPage, folderPage, passwordPage, previewPage } from "./share_pages.ts";
-import { fileDisposition, fileKind, lastSegment } from "./shared_headers.ts";
+import {
+  beginningOf,
+  errorPage,
+  folderPage,
+  passwordPage,
+  previewPage,
+  viewQuery,
+} from "./share_pages.ts";
+import {
+  fileDisposition,
+  type FileKind,
+  fileKind,
+  lastSegment,
+  requirePerson,
+} from "./shared_headers.ts";
 
 /** Files and folders on one page: more would make it larger than 30 KB. */
 const PAGE_ENTRIES = 100;
-
-/**
- * What browsers load for a page, and never for a person: `Sec-Fetch-Dest` of scripts, styles, workers and frames. The
- * policy of the dashboard allows scripts of its own origin, so a file of a link must not become one.
- */
-const EMBEDDED = new Set([
-  ...["script", "style", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet"],
-  ...["frame", "iframe", "embed", "object", "fencedframe", "font", "manifest", "xslt", "json"],
-]);
 
 const cacheControl = { "Cache-Control": header("SharedCacheControl") };
 /** The headers of a file that a link serves. */
@@ -62,15 +66,17 @@ export const openLink = sharedEndpoint(
     tag: "Sharing",
     summary: "Open a link",
     description:
-      "A link on a file returns the file, like a download; to a browser that navigates to audio or video, a page that " +
-      "plays it. A link on a prefix returns a page with the files and folders below it, or, if `application/json` is " +
+      "A link on a file returns the file, like a download; to a browser that navigates to an image, audio, video or a " +
+      "text, a page that shows it. A link on a prefix returns a page with the files and folders below it, or, if `application/json` is " +
       'accepted, `{"names": […], "paging": {…}}` as lists of files do, with the rest of each name. A password is sent ' +
       "as HTTP Basic with any user name. If the link has a limit of downloads, `Range` is ignored.",
     parameters: [
       "LinkFile",
       "LinkFolder",
       "LinkLast",
+      "LinkView",
       "LinkPreview",
+      "LinkInline",
       "LinkThumbnail",
       "LinkDownload",
       "LinkZip",
@@ -78,7 +84,7 @@ export const openLink = sharedEndpoint(
     ],
     success: {
       ...fileResponses("The whole file, a zip archive, or a page.", fileHeaders),
-      303: plainResponse("Browsers play audio and video on a page.", {
+      303: plainResponse("Browsers show the file on a page.", {
         ...cacheControl,
         "Location": header("Location"),
       }),
@@ -159,13 +165,6 @@ function sharedEndpoint(
     }
   };
   return { operation, access, handle, kind };
-}
-
-/** Refuses what a page would run, or show as a part of itself. @throws {HttpError} 403 */
-export function requirePerson(headers: Headers): void {
-  const isEmbedded = EMBEDDED.has(headers.get("sec-fetch-dest") ?? "") ||
-    headers.has("service-worker");
-  if (isEmbedded) throw errors.linkEmbedded();
 }
 
 /** @throws {HttpError} 404 */
@@ -263,10 +262,8 @@ async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Res
     context.link = "page";
     return await previewOf(call, wanted, file);
   }
-  const kind = fileKind(file.record.type);
-  const isPlayed = !isDownload && (kind === "audio" || kind === "video");
-  if (isPlayed && wantsPage(request.headers) && !request.headers.has("range")) {
-    // In a sandbox, Chromium does not play what it navigates to.
+  const isVisit = wantsPage(request.headers) && !request.headers.has("range");
+  if (isVisit && !isDownload && hasPage(fileKind(file.record.type), wanted)) {
     file.close();
     context.link = "page";
     const below = rest === undefined ? "" : `name=${encodeURIComponent(rest)}&`;
@@ -283,6 +280,16 @@ async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Res
     range: maxDownloads === undefined ? undefined : () => undefined,
     beforeBody: () => countDownload(link, deps),
   });
+}
+
+/**
+ * Whether a visitor gets the page of a file in place of the file: for audio and video, which Chromium does not play in a
+ * sandbox when it navigates to them, and for what a link leads to directly, so that the visitor sees what it is.
+ */
+function hasPage(kind: FileKind | undefined, { rest, query }: Wanted): boolean {
+  if (kind === "audio" || kind === "video") return true;
+  const isWanted = rest === undefined && query.one("inline") === undefined;
+  return isWanted && (kind === "image" || kind === "text");
 }
 
 /** The thumbnail of a file, without the file. */
@@ -314,20 +321,29 @@ async function countDownload(link: OpenLink, { store }: Deps): Promise<void> {
   if (!await store.links.countDownload(link)) throw errors.linkNotFound();
 }
 
+function isGrid(query: Query): boolean {
+  return query.one("view") === "grid";
+}
+
+/** Whether pages show what is in files. With a limit, they would show what counts as a download. */
+function isShown({ record: { download, maxDownloads } }: OpenLink): boolean {
+  return !download && maxDownloads === undefined;
+}
+
 async function previewOf(
-  { link: { record } }: LinkCall,
-  { name, rest }: Wanted,
+  { link }: LinkCall,
+  { name, rest, query }: Wanted,
   file: OpenFile,
 ): Promise<Response> {
-  // With a limit, the page would show what counts as a download.
-  const isShown = !record.download && record.maxDownloads === undefined;
-  const isText = isShown && fileKind(file.record.type) === "text";
+  const isText = isShown(link) && fileKind(file.record.type) === "text";
   return previewPage({
     name,
     record: file.record,
     query: rest === undefined ? {} : { name: rest },
-    ...(rest === undefined ? {} : { folder: rest.slice(0, rest.lastIndexOf("/") + 1) }),
-    isShown,
+    ...(rest === undefined ? {} : {
+      back: { prefix: rest.slice(0, rest.lastIndexOf("/") + 1), ...viewQuery(isGrid(query)) },
+    }),
+    isShown: isShown(link),
     text: isText ? await beginningOf(file) : undefined,
   });
 }
@@ -375,5 +391,6 @@ async function openFolder(
     const names = entries.map(({ name }) => name.slice(root.length));
     return json(200, { names, ...pagingOf(names, more) });
   }
-  return folderPage({ root, folder, entries, last, more });
+  const view = { isGrid: isGrid(query), isShown: isShown(call.link) };
+  return folderPage({ root, folder, entries, last, more, ...view });
 }

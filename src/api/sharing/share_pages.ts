@@ -5,38 +5,30 @@ import {
   markup,
   NOTHING,
   type PageParts,
-  pageStyle,
 } from "../../http/responses/html.ts";
 import type { HttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
-import { isoSeconds } from "../../rules/dates.ts";
 import { formatBytes, KIB } from "../../rules/units.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
 import type { Listed } from "../../store/listing/listing.ts";
-import { type FileKind, fileKind, lastSegment, pagePolicy } from "./shared_headers.ts";
+import { fileKind, lastSegment, pagePolicy } from "./shared_headers.ts";
+import { icon, iconsOf, shapeOf, STYLE, typeLabel } from "./share_style.ts";
 
-const STYLE = pageStyle(`
-a { color: var(--accent); overflow-wrap: anywhere; }
-main.wide { max-width: 44rem; margin-top: 0; }
-.button { display: inline-block; padding: .5rem 1rem; border-radius: .375rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none; }
-.actions { display: flex; flex-wrap: wrap; gap: .75rem 1.25rem; align-items: center; }
-.muted { opacity: .8; }
-.view { display: block; max-width: 100%; max-height: 75vh; margin: 0 0 1rem; }
-video.view, audio.view { width: 100%; }
-pre.view { padding: .75rem; border: 1px solid var(--line); border-radius: .375rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; font: .875rem/1.5 ui-monospace, monospace; }
-ul.files { margin: 0 0 1rem; padding: 0; list-style: none; border-bottom: 1px solid var(--line); }
-.files li { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: center; padding: .375rem 0; border-top: 1px solid var(--line); }
-.files .name { flex: 1 1 12rem; padding: .375rem 0; }
-.files .get { padding: .375rem 0; }
-`);
+/** The parameters of an address below a link. */
+export type Query = Readonly<Record<string, string>>;
 
-/** The query of an address below a link, such as `?name=a.txt&preview`. */
-function queryOf(parameters: Record<string, string>): string {
+/** Returns a query such as `?name=a.txt&preview`. */
+function queryOf(parameters: Query): string {
   const pairs = Object.entries(parameters).map(([name, value]) =>
     value === "" ? name : `${name}=${encodeURIComponent(value)}`
   );
   return `?${pairs.join("&")}`;
+}
+
+/** What a page of a folder with tiles adds to its addresses, so that other folders have tiles as well. */
+export function viewQuery(isGrid: boolean): Query {
+  return isGrid ? { view: "grid" } : {};
 }
 
 /** A page about a link. It is for one moment and one visitor. */
@@ -92,54 +84,52 @@ export interface Preview {
   name: string;
   record: FileRecord;
   /** The query of the file itself: its name below the link; empty for a link on a file. */
-  query: Record<string, string>;
-  /** The folder to go back to; absent for a link on a file. */
-  folder?: string;
+  query: Query;
+  /** The query of the folder to go back to; absent for a link on a file. */
+  back?: Query;
   /** Whether browsers may show the file itself. */
   isShown: boolean;
   /** The beginning of a text, and whether it has more. */
   text?: { start: string; hasMore: boolean } | undefined;
 }
 
+const DAY = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+
 /** The page about one file: its name, its size, and its content if browsers show that. */
 export function previewPage(preview: Preview): Response {
-  const { name, record, query, folder, isShown } = preview;
+  const { name, record, query, back, isShown } = preview;
   const kind = isShown ? fileKind(record.type) : undefined;
-  const open = queryOf(query);
   const isOpened = kind === "image" || kind === "pdf" || kind === "text";
-  const size = formatBytes(record.size);
-  const changed = isoSeconds(record.modified).slice(0, "2021-04-22".length);
+  const facts = [formatBytes(record.size), typeLabel(record.type), DAY.format(record.modified)];
   const content = [
-    viewOf(kind, open, preview),
-    markup`<p class="muted">${size}, ${record.type}, changed ${changed}</p>\n<p class="actions">`,
+    iconsOf([shapeOf(record.type)]),
+    markup`<p class="muted">${facts.join(" · ")}</p>\n<p class="actions">`,
     markup`<a class="button" href="${queryOf({ ...query, download: "" })}">Download</a>`,
-    isOpened ? markup` <a href="${open}">Open</a>` : NOTHING,
-    folder === undefined
-      ? NOTHING
-      : markup` <a href="${queryOf({ prefix: folder })}">All files</a>`,
-    markup`</p>\n`,
+    isOpened ? markup` <a href="${queryOf({ ...query, inline: "" })}">Open</a>` : NOTHING,
+    back === undefined ? NOTHING : markup` <a href="${queryOf(back)}">All files</a>`,
+    markup`</p>\n<div class="frame">${viewOf(preview)}</div>\n`,
   ];
   return page(200, { title: lastSegment(name), content, isWide: true });
 }
 
-function viewOf(kind: FileKind | undefined, open: string, { name, text }: Preview): Html {
+function viewOf({ name, record, query, isShown, text }: Preview): Html {
   const label = lastSegment(name);
-  switch (kind) {
-    case "image":
-      return markup`<img class="view" src="${open}" alt="${label}">\n`;
-    case "audio":
-      return markup`<audio class="view" src="${open}" controls aria-label="${label}"></audio>\n`;
-    case "video":
-      return markup`<video class="view" src="${open}" controls aria-label="${label}"></video>\n`;
-    case "text":
-      return text === undefined ? NOTHING : textView(label, text);
-    default:
-      return NOTHING;
+  const address = queryOf(query);
+  const kind = isShown ? fileKind(record.type) : undefined;
+  if (kind === "image") return markup`<img class="view" src="${address}" alt="${label}">`;
+  if (kind === "audio") {
+    return markup`<audio class="view" src="${address}" controls aria-label="${label}"></audio>`;
   }
+  if (kind === "video") {
+    return markup`<video class="view" src="${address}" controls aria-label="${label}"></video>`;
+  }
+  if (kind === "text" && text !== undefined) return textView(label, text);
+  if (!isShown || record.thumbnail === undefined) return icon(shapeOf(record.type));
+  return markup`<img class="view" src="${queryOf({ ...query, thumbnail: "" })}" alt="">`;
 }
 
 function textView(label: string, { start, hasMore }: { start: string; hasMore: boolean }): Html {
-  const more = hasMore ? markup`<p>This is the beginning of the text.</p>\n` : NOTHING;
+  const more = hasMore ? markup`<p class="muted">This is the beginning of the text.</p>` : NOTHING;
   const attributes = markup`class="view" tabindex="0" role="region" aria-label="${label}"`;
   return markup`<pre ${attributes}>\n${start}</pre>\n${more}`;
 }
@@ -171,41 +161,73 @@ export interface FolderView {
   last: string;
   /** Whether there are more entries. */
   more: boolean;
+  /** Whether it shows tiles in place of rows. */
+  isGrid: boolean;
+  /** Whether it may show thumbnails. */
+  isShown: boolean;
 }
 
 /** The page with the files and folders below a link on a prefix. */
-export function folderPage({ root, folder, entries, last, more }: FolderView): Response {
-  const title = lastSegment(root + folder) || "Shared files";
+export function folderPage(view: FolderView): Response {
+  const { root, folder, entries, last, more, isGrid } = view;
+  const title = lastSegment(root + folder).replace(/\/$/, "") || "Shared files";
   const isEmpty = entries.length === 0 && last === "";
-  const zip = queryOf({ prefix: folder, zip: "" });
-  const up = queryOf({ prefix: parentOf(folder) });
+  const state = viewQuery(isGrid);
+  const up = queryOf({ prefix: parentOf(folder), ...state });
   const next = more ? entries.at(-1)?.name.slice(root.length) : undefined;
-  const rows = entries.map((entry) => rowOf(entry, root));
   const content = [
+    iconsOf([...entries.map(({ record }) => record ? shapeOf(record.type) : "folder"), "get"]),
     markup`<p class="actions">`,
-    isEmpty
-      ? markup`There are no files here.`
-      : markup`<a class="button" href="${zip}">Download all as ZIP</a>`,
+    isEmpty ? markup`There are no files here.` : downloadAll(folder),
     folder === "" ? NOTHING : markup` <a href="${up}">Up</a>`,
+    isEmpty ? NOTHING : viewChoice(view),
     markup`</p>\n`,
-    isEmpty ? NOTHING : markup`<ul class="files">\n${rows}</ul>\n`,
+    isEmpty
+      ? NOTHING
+      : markup`<ul class="${isGrid ? "files grid" : "files"}">\n${
+        entries.map((entry) => rowOf(entry, view))
+      }</ul>\n`,
     next === undefined
       ? NOTHING
-      : markup`<p><a href="${queryOf({ prefix: folder, last: next })}">More files</a></p>\n`,
+      : markup`<p><a href="${
+        queryOf({ prefix: folder, last: next, ...state })
+      }">More files</a></p>\n`,
   ];
   return page(200, { title, content, isWide: true });
 }
 
-function rowOf({ name, record }: Listed, root: string): Html {
+function downloadAll(folder: string): Html {
+  return markup`<a class="button" href="${
+    queryOf({ prefix: folder, zip: "" })
+  }">Download all as ZIP</a>`;
+}
+
+/** The links to the rows and the tiles of a folder. */
+function viewChoice({ folder, last, isGrid }: FolderView): Html {
+  const link = (label: string, isOfGrid: boolean) => {
+    const query = { prefix: folder, ...last === "" ? {} : { last }, ...viewQuery(isOfGrid) };
+    const current = new Html(isGrid === isOfGrid ? ' aria-current="true"' : "");
+    return markup`<a href="${queryOf(query)}"${current}>${label}</a>`;
+  };
+  return markup`<span class="views">${link("List", false)}${link("Grid", true)}</span>`;
+}
+
+function rowOf({ name, record }: Listed, { root, isGrid, isShown }: FolderView): Html {
   const rest = name.slice(root.length);
   const label = lastSegment(name);
-  const open = queryOf(record === undefined ? { prefix: rest } : { name: rest, preview: "" });
-  const link = markup`<a class="name" href="${open}">${label}</a>`;
-  if (record === undefined) return markup`<li>${link}</li>\n`;
+  const state = viewQuery(isGrid);
+  const target = record === undefined ? { prefix: rest } : { name: rest, preview: "" };
+  const link = markup`<a class="name" href="${queryOf({ ...target, ...state })}">${label}</a>`;
+  if (record === undefined) return markup`<li>${icon("folder")}${link}</li>\n`;
+  const picture = isShown && record.thumbnail !== undefined
+    ? markup`<img src="${queryOf({ name: rest, thumbnail: "" })}" alt="">`
+    : icon(shapeOf(record.type));
   const size = markup`<span class="muted">${formatBytes(record.size)}</span>`;
   const get = queryOf({ name: rest, download: "" });
-  const save = markup`<a class="get" href="${get}" aria-label="Download ${label}">Download</a>`;
-  return markup`<li>${link} ${size} ${save}</li>\n`;
+  const save = markup`<a class="get" href="${get}" aria-label="Download ${label}">${
+    icon("get")
+  }</a>`;
+  return markup`<li>${picture}${link}${size}${save}</li>\n`;
 }
 
 /** Returns the folder above another one; empty for the top. */

@@ -11,7 +11,17 @@
  * @module
  */
 import { contentDisposition } from "../../http/responses/content_disposition.ts";
+import { errors } from "../../http/http_error.ts";
 import type { PageStyle } from "../../http/responses/html.ts";
+
+/**
+ * What browsers load for a page, and never for a person: `Sec-Fetch-Dest` of scripts, styles, workers and frames. The
+ * policy of the dashboard allows scripts of its own origin, so a file of a link must not become one.
+ */
+const EMBEDDED = new Set([
+  ...["script", "style", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet"],
+  ...["frame", "iframe", "embed", "object", "fencedframe", "font", "manifest", "xslt", "json"],
+]);
 
 /** What a served file may do in a browser: nothing. Browsers show images with a style of their own. */
 const FILE_POLICY = [
@@ -37,6 +47,13 @@ export function secureShared(headers: Headers): void {
   for (const name in COMMON) headers.set(name, COMMON[name] ?? "");
   if (headers.get("Content-Security-Policy")?.startsWith(PAGE_SANDBOX)) return;
   headers.set("Content-Security-Policy", FILE_POLICY);
+}
+
+/** Refuses what a page would run, or show as a part of itself. @throws {HttpError} 403 */
+export function requirePerson(headers: Headers): void {
+  const isEmbedded = EMBEDDED.has(headers.get("sec-fetch-dest") ?? "") ||
+    headers.has("service-worker");
+  if (isEmbedded) throw errors.linkEmbedded();
 }
 
 /**

@@ -61,10 +61,12 @@ function isTooMany(error: unknown): boolean {
     (error.code === "EMFILE" || error.code === "ENFILE");
 }
 
-/** Returns the warning at the start. */
+/** Returns the warning about few descriptors, as a sentence without a period. */
 export function lowDescriptorsText(free: number, wanted: number): string {
-  return `Warning: only ${free} more files and connections can be open at once: ` +
-    `raise the limit to ${wanted} or more (ulimit -n, LimitNOFILE of systemd, --ulimit of Docker).`;
+  return `Only ${free} more files and connections could be open at once when the server started: raise the limit with ` +
+    `\`ulimit -n ${
+      2 * wanted
+    }\`, LimitNOFILE of systemd or --ulimit of Docker, and restart the server`;
 }
 
 /** Returns the warning when descriptors run out. */

@@ -132,12 +132,13 @@ async function run(
   const certificates = https?.keeper ?? tls;
   const scheme = certificates === undefined ? "http" : "https";
   const gate = openGate(options, certificates, server, parts);
+  const shortages: string[] = [];
   const responders = await server.responders({
     gate: gate && { port: gate.address.port, scheme },
     // Its port may be one that the system chose.
     s3Port: () => ({ port: s3?.address.port, scheme }),
     ...backups?.status,
-    ...process.isLeader ? reportsOf(options, tls, https) : {},
+    ...process.isLeader ? reportsOf(options, tls, https, shortages) : {},
   });
   using signal = new ShutdownSignal(() => observation.log.close(), (one) => process.onSignals(one));
   // The parent of several processes looks for its own.
@@ -164,7 +165,8 @@ async function run(
       ),
     });
     const wanted = certificates === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS;
-    limitConnections(connections, wanted, process).catch(observation.onError);
+    const onLow = (text: string) => void shortages.push(text);
+    limitConnections(connections, wanted, process, onLow).catch(observation.onError);
     server.start();
     backups?.start();
   }
@@ -180,12 +182,14 @@ function reportsOf(
   options: ServeOptions,
   tls: TlsFiles | undefined,
   https: Https | undefined,
+  shortages: readonly string[],
 ): { warnings: () => Promise<string[]>; certificates: (() => CertificateStatus[]) | undefined } {
   const ofFiles = tls && (() => certificateStatus(tls));
   return {
     warnings: async () => [
       ...await fileWarnings(options, tls),
       ...certificateWarnings(https?.status() ?? []),
+      ...shortages,
     ],
     certificates: https === undefined ? ofFiles : () => https.status(),
   };
@@ -260,12 +264,16 @@ async function limitConnections(
   connections: ConnectionTable,
   wanted: number,
   { isLeader }: ServerProcess,
+  onLow: (text: string) => void,
 ): Promise<void> {
   await countDescriptors(wanted, {
     onLow: (free) => {
       connections.limitDescriptors(free);
       // Each process has the same limit of its own.
-      if (isLeader) printError(`${lowDescriptorsText(free, wanted)}\n`);
+      if (!isLeader) return;
+      const text = lowDescriptorsText(free, wanted);
+      printError(`Warning: ${text.replace("Only", "only")}.\n`);
+      onLow(text);
     },
     onHeld: (release) => connections.spareDescriptors(release),
   });

@@ -55,7 +55,7 @@ export function certificateProblem(pem: string, now: number = Date.now()): strin
   if (to === undefined || to - now > EXPIRES_SOON) return undefined;
   return `The certificate of --tls-cert expires at ${
     isoSeconds(to)
-  }: renew it and restart the server`;
+  }: renew it, such as with \`certbot renew\`, and restart the server`;
 }
 
 /** Returns why a certificate is not valid at a time, as the end of a sentence; `undefined` if it is. */

@@ -1,8 +1,9 @@
+import { useState } from "preact/hooks";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { useProject } from "../projects/use_project.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { TextField, useText } from "../ui/field.tsx";
+import { Checkbox, TextField, useText } from "../ui/field.tsx";
 
 type App = Schemas["App"];
 
@@ -17,6 +18,7 @@ export function AppForm({ project, app, onClose }: {
   const name = useText();
   const upstream = useText(app?.upstream ?? "");
   const host = useText(app?.host ?? "");
+  const [isProtected, setProtected] = useState(true);
   const { isAdministrator } = session;
   const save = async () => {
     const addresses = {
@@ -27,7 +29,7 @@ export function AppForm({ project, app, onClose }: {
     const saved: Promise<{ data?: App }> = app === undefined
       ? api.POST("/admin/v1/projects/{project_id}/apps", {
         params: { path },
-        body: { name: name.value.trim(), ...addresses },
+        body: { name: name.value.trim(), ...addresses, access: { enabled: isProtected } },
       })
       : api.PATCH("/admin/v1/projects/{project_id}/apps/{app}", {
         params: { path: { ...path, app: app.name } },
@@ -68,6 +70,16 @@ export function AppForm({ project, app, onClose }: {
             : `A name below ${suffix}. Without one it is known by a path.`}
           {...host}
           spellcheck={false}
+        />
+      )}
+      {app === undefined && (
+        <Checkbox
+          label="Access control"
+          hint={isProtected
+            ? "Only people and programs with a key of the application or the project get in."
+            : "Everyone who knows the address gets in, without a key."}
+          checked={isProtected}
+          onChange={setProtected}
         />
       )}
     </FormDialog>

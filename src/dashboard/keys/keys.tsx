@@ -24,6 +24,7 @@ export function Keys({ project }: { project: string }) {
   const create = async () => {
     const made = await app.overlays.show<Schemas["NewProjectKey"]>((close) => (
       <NewKey
+        project={project}
         title="New key"
         create={(body) =>
           dataOf(app.api.POST("/admin/v1/projects/{project_id}/keys", { params: { path }, body }))}

@@ -2,9 +2,15 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import type { Permission } from "../core/session.ts";
+import { useDrives } from "../projects/use_project.ts";
+import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { Checkbox, SelectField, TextField, useText } from "../ui/field.tsx";
+import { Loaded } from "../ui/loaded.tsx";
 import { PERMISSIONS } from "./rights.tsx";
+
+/** What a new key may do unless the user chooses more. */
+const LEAST: readonly Permission[] = ["read", "list"];
 
 const DAY = 86_400;
 
@@ -18,8 +24,9 @@ const LIFETIMES = [
 
 type WantedKey = Schemas["CreateProjectKeyRequest"];
 
-/** The form for a new key of a project, or a new S3 key. */
-export function NewKey<T>({ title, create, onClose }: {
+/** The form for a new key of a project, or a new S3 key. It begins with the least rights that are of use. */
+export function NewKey<T>({ project, title, create, onClose }: {
+  project: string;
   title: string;
   create: (wanted: WantedKey) => Promise<T>;
   onClose: (made?: T) => void;
@@ -27,25 +34,23 @@ export function NewKey<T>({ title, create, onClose }: {
   const { session } = useApp();
   const may = session.current.value?.permissions ?? [];
   const name = useText();
-  const [permissions, setPermissions] = useState<ReadonlySet<Permission>>(new Set(may));
-  const drives = useText();
+  const [permissions, setPermissions] = useState<ReadonlySet<Permission>>(
+    new Set(LEAST.filter((permission) => may.includes(permission))),
+  );
+  const [drives, setDrives] = useState<readonly string[] | null>(
+    session.current.value?.drives ?? null,
+  );
   const prefix = useText();
   const [lifetime, setLifetime] = useState<(typeof LIFETIMES)[number][0]>("never");
-  const toggle = (permission: Permission, isOn: boolean) => {
-    const next = new Set(permissions);
-    if (isOn) next.add(permission);
-    else next.delete(permission);
-    setPermissions(next);
-  };
   const submit = async () => {
     if (permissions.size === 0) throw new Error("Choose what the key may do");
-    const named = drives.value.split(",").map((drive) => drive.trim()).filter(Boolean);
+    if (drives?.length === 0) throw new Error("Choose the drives of the key, or all drives");
     const wanted = {
       ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
       permissions: PERMISSIONS.map(([permission]) => permission).filter((permission) =>
         permissions.has(permission)
       ),
-      drives: named.length === 0 ? session.current.value?.drives ?? null : named,
+      drives: drives === null ? null : [...drives],
       name_prefix: prefix.value === "" ? session.current.value?.name_prefix ?? null : prefix.value,
       expires_in: lifetime === "never" ? null : Number(lifetime),
     };
@@ -68,16 +73,11 @@ export function NewKey<T>({ title, create, onClose }: {
             hint={hint}
             checked={permissions.has(permission)}
             disabled={!may.includes(permission)}
-            onChange={(isOn) => toggle(permission, isOn)}
+            onChange={(isOn) => setPermissions(toggled(permissions, permission, isOn))}
           />
         ))}
       </fieldset>
-      <TextField
-        label="Only in these drives"
-        hint="Separated by commas. Empty for all drives."
-        {...drives}
-        spellcheck={false}
-      />
+      <DriveChoice project={project} chosen={drives} onChange={setDrives} />
       <TextField
         label="Only names that begin with"
         hint="Such as reports/2026/. Empty for all names."
@@ -87,4 +87,55 @@ export function NewKey<T>({ title, create, onClose }: {
       <SelectField label="Expires" value={lifetime} options={LIFETIMES} onChange={setLifetime} />
     </FormDialog>
   );
+}
+
+/** The choice of all drives of the project, or of some from a list. */
+function DriveChoice({ project, chosen, onChange }: {
+  project: string;
+  /** `null` for all drives. */
+  chosen: readonly string[] | null;
+  onChange: (drives: readonly string[] | null) => void;
+}) {
+  const { session } = useApp();
+  const own = session.current.value?.drives ?? null;
+  const [drives, loadMore] = useDrives(project);
+  return (
+    <>
+      <SelectField
+        label="Drives"
+        value={chosen === null || chosen === own ? "all" : "some"}
+        options={[["all", own === null ? "All drives" : "All drives of this key"], [
+          "some",
+          "Only chosen drives",
+        ]]}
+        onChange={(value) => onChange(value === "all" ? own : [])}
+      />
+      {chosen === null || chosen === own ? null : (
+        <fieldset class="choices choice-list frame">
+          <legend class="visually-hidden">Chosen drives</legend>
+          <Loaded from={drives}>
+            {({ items, last }) => (
+              <>
+                {items.length === 0 && <p class="soft">No drives yet</p>}
+                {items.map(({ drive_name }) => (
+                  <Checkbox
+                    key={drive_name}
+                    label={drive_name}
+                    checked={chosen.includes(drive_name)}
+                    onChange={(isOn) => onChange([...toggled(new Set(chosen), drive_name, isOn)])}
+                  />
+                ))}
+                {last !== undefined && <Button onClick={loadMore}>Show more</Button>}
+              </>
+            )}
+          </Loaded>
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+/** Returns a set with or without an element. */
+function toggled<T>(set: ReadonlySet<T>, element: T, isOn: boolean): Set<T> {
+  return isOn ? new Set([...set, element]) : new Set([...set].filter((one) => one !== element));
 }

@@ -25,6 +25,7 @@ export function S3Keys({ project }: { project: string }) {
   const create = async () => {
     const made = await app.overlays.show<Schemas["NewS3Key"]>((close) => (
       <NewKey
+        project={project}
         title="New S3 key"
         create={({ name_prefix, ...wanted }) =>
           dataOf(

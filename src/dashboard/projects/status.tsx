@@ -1,9 +1,10 @@
-import { CircleCheck } from "lucide";
+import { CircleCheck, TriangleAlert } from "lucide";
 import type { Schemas } from "../core/api.ts";
 import { formatBytes, formatMoment, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
 import { folderOf, labelOf } from "../files/entry.ts";
+import { CopyButton } from "../ui/copy.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Loaded } from "../ui/loaded.tsx";
@@ -21,7 +22,7 @@ export function Status() {
       <Loaded from={status}>
         {(status) => (
           <div class="sections">
-            <Warnings warnings={status.warnings} />
+            <Warnings status={status} />
             <Safety status={status} />
             <Damaged files={status.integrity.damaged} />
             <Storage status={status} />
@@ -33,8 +34,8 @@ export function Status() {
   );
 }
 
-function Warnings({ warnings }: { warnings: readonly string[] }) {
-  if (warnings.length === 0) {
+function Warnings({ status: { warnings, advice } }: { status: Status }) {
+  if (warnings.length + advice.length === 0) {
     return (
       <p class="notice good">
         <Icon of={CircleCheck} />
@@ -42,9 +43,31 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
       </p>
     );
   }
+  const notice = (kind: string) => (text: string) => <Notice key={text} {...{ kind, text }} />;
   return (
     <div class="stack" role="alert">
-      {warnings.map((warning) => <p key={warning} class="notice warn">{warning}.</p>)}
+      {warnings.map(notice("bad"))}
+      {advice.map(notice("warn"))}
+    </div>
+  );
+}
+
+/** What is wrong, and how to cure it: the server sets commands between backquotes. */
+function Notice({ kind, text }: { kind: string; text: string }) {
+  const pieces = `${text}.`.split("`");
+  return (
+    <div class={`notice ${kind}`}>
+      <Icon of={TriangleAlert} />
+      <p>
+        {pieces.map((piece, index) =>
+          index % 2 === 0 ? piece : (
+            <span key={index} class="command">
+              <code>{piece}</code>
+              <CopyButton text={piece} label={`Copy ${piece}`} />
+            </span>
+          )
+        )}
+      </p>
     </div>
   );
 }
@@ -67,7 +90,7 @@ function Safety({ status: { backups, snapshots, integrity } }: { status: Status 
 }
 
 function backupText(backups: Status["backups"]): string {
-  if (backups === null) return "The server makes none: see --backup-to and --backup-dir";
+  if (backups === null) return "The server makes none";
   return backups.newest === null ? "None yet" : formatMoment(backups.newest);
 }
 

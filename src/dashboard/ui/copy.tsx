@@ -18,7 +18,8 @@ export function CopyField({ text, label, isSecret = false }: CopyProps) {
   return (
     <div class="copy-field line">
       <code class={isSecret ? "secret" : ""} aria-label={label}>{text}</code>
-      <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
+      {/* A dialog that shows a secret begins at its button. */}
+      <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} isFirst={isSecret} />
     </div>
   );
 }
@@ -53,7 +54,12 @@ export function Snippet({ title, text, name = title, copy }: {
   );
 }
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
+export function CopyButton({ text, label, isFirst = false }: {
+  text: string;
+  label: string;
+  /** Whether a dialog begins there. */
+  isFirst?: boolean;
+}) {
   const { toasts } = useApp();
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
@@ -62,7 +68,14 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     toasts.success("Copied");
     setTimeout(() => setCopied(false), SHOWN);
   };
-  return <IconButton icon={isCopied ? Check : Copy} label={label} onClick={copy} />;
+  return (
+    <IconButton
+      icon={isCopied ? Check : Copy}
+      label={label}
+      data-begin={isFirst || undefined}
+      onClick={copy}
+    />
+  );
 }
 
 /** Copies a text. @throws {Error} If the browser refuses, as it does for pages without HTTPS. */

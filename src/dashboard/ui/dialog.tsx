@@ -8,6 +8,13 @@ import { FormProblem, type InputAttributes, TextField } from "./field.tsx";
 
 type Size = "small" | "medium";
 
+/** Where a dialog begins: at its first field, at what is marked, or at its last button, which is its main one. */
+const BEGINNINGS = [
+  ".dialog-body :is(input, select, textarea):enabled",
+  "[data-begin]",
+  ".dialog-foot .button:last-child:enabled",
+];
+
 /**
  * A modal dialog: the browser's own, which keeps the focus inside, closes with Escape and returns the focus.
  * A click beside it closes it unless it has a form.
@@ -26,6 +33,8 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    const first = BEGINNINGS.map((one) => dialog?.querySelector<HTMLElement>(one)).find(Boolean);
+    first?.focus();
     return () => dialog?.close();
   }, []);
   return (
@@ -68,19 +77,14 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
   size?: Size | undefined;
 }) {
   const id = useId();
-  const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState("");
-  // The dialog gave the focus to its first button.
-  useLayoutEffect(() => {
-    form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
-  }, []);
   const [isBusy, send] = useBusy<Event>(async () => {
     setProblem("");
     await onSubmit();
   }, (error) => setProblem(sentenceOf(error)));
   const buttons = (
     <>
-      <Button onClick={() => onClose()}>Cancel</Button>
+      <Button data-begin={isDanger || undefined} onClick={() => onClose()}>Cancel</Button>
       <Button
         kind={isDanger ? "danger" : "primary"}
         type="submit"
@@ -93,7 +97,7 @@ export function FormDialog({ title, submit, onClose, onSubmit, children, isDange
   );
   return (
     <Dialog {...{ title, onClose, size }} footer={buttons} isForm>
-      <form ref={form} id={id} class="stack" onSubmit={send} noValidate>
+      <form id={id} class="stack" onSubmit={send} noValidate>
         {children}
         <FormProblem text={problem} />
       </form>

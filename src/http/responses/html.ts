@@ -4,6 +4,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
+import { LOGO, PAGE_STYLE } from "./page_theme.ts";
 
 /** HTML in which every text of others is escaped. */
 export class Html {
@@ -60,30 +61,12 @@ export interface PageStyle {
   source: string;
 }
 
-/** The style of all pages: colors for light and dark, text, and forms. */
-const BASE_STYLE = `
-:root { color-scheme: light dark; --line: #767676; --accent: #0b57d0; --on-accent: #fff; --wrong: #b3261e; }
-@media (prefers-color-scheme: dark) {
-  :root { --line: #8e8e8e; --accent: #a8c7fa; --on-accent: #062e6f; --wrong: #f2b8b5; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; padding: 1.5rem 1rem; background: Canvas; color: CanvasText; font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 22rem; margin: 8vh auto 0; }
-h1 { margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.25; overflow-wrap: anywhere; }
-p { margin: 0 0 1rem; }
-.wrong { color: var(--wrong); }
-label { display: block; margin: 0 0 .25rem; font-weight: 600; }
-input, button { width: 100%; min-height: 2.75rem; border-radius: .375rem; font: inherit; }
-input { padding: 0 .75rem; border: 1px solid var(--line); }
-button { margin-top: 1rem; border: 0; background: var(--accent); color: var(--on-accent); font-weight: 600; cursor: pointer; }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-`;
-
+const BRAND = new Html(LOGO);
 const WIDE = new Html(' class="wide"');
 
 /** Returns the style of all pages with additions. */
 export function pageStyle(additions = ""): PageStyle {
-  const css = BASE_STYLE + additions;
+  const css = PAGE_STYLE + additions;
   const hash = createHash("sha256").update(css).digest("base64");
   return { css: new Html(css), source: `'sha256-${hash}'` };
 }
@@ -106,6 +89,7 @@ export function htmlPage({ title, content, style, isWide = false }: PageParts): 
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <style>${style.css}</style>
+<header class="${isWide ? "brand wide" : "brand"}">${BRAND}kvdrive</header>
 <main${isWide ? WIDE : NOTHING}>
 <h1>${title}</h1>
 ${content}</main>

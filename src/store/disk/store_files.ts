@@ -193,7 +193,7 @@ export async function openFolderWarning(folder: string): Promise<string | undefi
   if (mode === null || (mode & 0o077) === 0) return undefined;
   const text = (mode & 0o777).toString(8);
   return `The data folder ${folder} is open to other users of this machine (mode ${text}): ` +
-    `close it with chmod 700 ${folder}`;
+    `close it with \`chmod 700 ${folder}\``;
 }
 
 /** Returns why a store cannot be opened and what helps, as the end of a sentence. */

@@ -34,6 +34,7 @@ interface Status {
   files: number;
   bytes: number;
   warnings: string[];
+  advice: string[];
 }
 
 async function statusOf(server: { origin: string }): Promise<Status> {
@@ -86,7 +87,11 @@ test("Networks that have to wait after wrong keys are a warning.", async ({ serv
 
 Deno.test("A server without a fault has no warnings.", async () => {
   await using server = await TestServer.start(ADMINISTERED);
-  assertEquals((await statusOf(server)).warnings, []);
+  const { warnings, advice } = await statusOf(server);
+  assertEquals(warnings, []);
+  const isFile = denokvProgram() === undefined;
+  assertEquals(advice.length, isFile ? 1 : 0);
+  if (isFile) assertMatch(advice[0] ?? "", /no backups.*`kvdrive serve --backup-to DIR`/);
 });
 
 Deno.test("A full disk, an open folder, a failed backup and a certificate near its end are warnings.", async () => {
@@ -111,7 +116,8 @@ Deno.test("A full disk, an open folder, a failed backup and a certificate near i
     await delay(100);
     status = await read();
   }
-  const { warnings } = status;
+  const { warnings, advice } = status;
+  assertEquals(advice, []);
   const wanted = [
     /^The disk .* full/,
     /backup/,

@@ -36,7 +36,7 @@ function ConflictDialog({ names, onClose }: {
       onClose={onClose}
       footer={
         <>
-          <Button onClick={() => onClose("skip")}>Skip</Button>
+          <Button data-begin onClick={() => onClose("skip")}>Skip</Button>
           <Button onClick={() => onClose("both")}>Keep both</Button>
           <Button kind="primary" onClick={() => onClose("replace")}>Replace</Button>
         </>

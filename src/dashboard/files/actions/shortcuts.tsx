@@ -29,7 +29,7 @@ export async function showShortcuts({ overlays }: Pick<App, "overlays">): Promis
   await overlays.show((close) => (
     <Dialog title="Keyboard shortcuts" onClose={close}>
       {/* It is longer than small windows: the arrow keys scroll it. */}
-      <div role="region" aria-label="Keys" tabIndex={0}>
+      <div role="region" aria-label="Keys" tabIndex={0} data-begin>
         <Facts facts={SHORTCUTS} />
       </div>
     </Dialog>
