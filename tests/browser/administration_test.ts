@@ -81,7 +81,9 @@ test("Keys are made with fewer rights, shown in words, and revoked.", async (fix
     .press("Enter");
   assertEquals(await fixture.clipboard(), key);
   await created.getByRole("button", { name: "Done" }).click();
-  await row(page, /Nightly backup/).getByText("Read, list in photos: names that begin with “reports/”")
+  await row(page, /Nightly backup/).getByText(
+    "Read, list in photos: names that begin with “reports/”",
+  )
     .waitFor();
   await inspect(page, "keys");
   const put = (key: string) =>
