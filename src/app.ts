@@ -23,7 +23,8 @@ import { listFiles } from "./api/files/list_files.ts";
 import { findExisting, measureFiles } from "./api/files/lookups.ts";
 import { putFile } from "./api/files/put_file.ts";
 import { putThumbnail, showThumbnail } from "./api/files/thumbnails.ts";
-import { listChanges } from "./api/files/changes.ts";
+import { listChanges } from "./api/changes/changes.ts";
+import { followLists } from "./api/changes/hints.ts";
 import { deleteTrash, listTrash, restoreTrash } from "./api/files/trash.ts";
 import {
   abortUpload,
@@ -69,6 +70,7 @@ const APP = `${PROJECT}/apps/:app`;
 export const routes: readonly Route[] = [
   route("/v1/:project", { GET: listDrives }),
   route("/v1/:project/drives", { POST: createDrive }),
+  route("/v1/:project/hints", { GET: followLists }),
   route(`${DRIVE}/files`, {
     GET: listFiles,
     POST: putFile,

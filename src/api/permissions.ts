@@ -31,6 +31,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   measureFiles: drive("list"),
   findExisting: drive("list"),
   listChanges: drive("list"),
+  followLists: drive("list"),
   putFile: drive("write"),
   deleteFiles: drive("delete"),
   changeFile: drive("write"),

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { createApi } from "./core/api.ts";
 import { Connection } from "./core/connection.ts";
 import { type App, AppContext } from "./core/context.ts";
+import { Live } from "./core/live.ts";
 import { Overlays } from "./core/overlays.ts";
 import { Router } from "./core/router.ts";
 import { sessionInPage, SessionStore } from "./core/session.ts";
@@ -17,6 +18,7 @@ function main(): void {
   const app: App = {
     session,
     connection,
+    live: new Live(session, connection),
     api: createApi(session, connection),
     router: new Router(),
     toasts: new Toasts(),

@@ -146,6 +146,11 @@ export const parameters = {
     "Lists changes after this cursor: the `id` of a change, or the `last` of an earlier response. `0` begins with the oldest " +
       "change that is kept. Without it, the response has no changes, and the present cursor. An empty value is ignored.",
   ),
+  HintDrive: inQuery(
+    "drive",
+    "Tells changes of this drive only. Without it, those of all drives that the key is for.",
+  ),
+  HintSince: inQuery("since", "The `id` of the last event: an empty value is ignored."),
   ChangeLimit: inQuery(
     "limit",
     `The most changes to list; above ${MAX_LIST} counts as ${MAX_LIST}.`,

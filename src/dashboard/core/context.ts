@@ -3,6 +3,7 @@ import { type Context, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Api } from "./api.ts";
 import type { Connection } from "./connection.ts";
+import type { Live } from "./live.ts";
 import type { Overlays } from "./overlays.ts";
 import type { Router } from "./router.ts";
 import type { SessionStore } from "./session.ts";
@@ -14,6 +15,7 @@ export interface App {
   session: SessionStore;
   api: Api;
   connection: Connection;
+  live: Live;
   router: Router;
   toasts: Toasts;
   overlays: Overlays;

@@ -9,7 +9,8 @@ export interface Resource<T> {
   data: T | undefined;
   /** Why the last attempt failed. */
   error: unknown;
-  reload: () => void;
+  /** Loads it again. Resolves when it was loaded, or could not be. */
+  reload: () => Promise<void>;
   /** Changes the data that is shown then, which other calls may have changed meanwhile. */
   edit: (change: (data: T) => T) => void;
 }
@@ -27,6 +28,7 @@ export function useResource<T>(
   const [turn, setTurn] = useState(0);
   const key = JSON.stringify(dependencies);
   const shown = useRef(key);
+  const waiting = useRef<(() => void)[]>([]);
   const restored = connection.restored.value;
 
   useEffect(() => {
@@ -37,14 +39,20 @@ export function useResource<T>(
     load(leaving.signal).then(
       (data) => leaving.signal.aborted || setState({ data }),
       (error) => leaving.signal.aborted || setState(({ data }) => ({ data, error })),
-    );
+    ).then(() => {
+      if (!leaving.signal.aborted) { for (const resolve of waiting.current.splice(0)) resolve(); }
+    });
     return () => leaving.abort();
   }, [key, turn, restored]);
 
   return {
     data: state.data,
     error: state.error,
-    reload: () => setTurn((turn) => turn + 1),
+    reload: () =>
+      new Promise((resolve) => {
+        waiting.current.push(resolve);
+        setTurn((turn) => turn + 1);
+      }),
     edit: (change) =>
       setState(({ data, error }) => ({ data: data === undefined ? data : change(data), error })),
   };

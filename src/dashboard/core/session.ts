@@ -12,6 +12,10 @@ const PATH = "/dashboard/session";
 
 /** The reason for every 401: the session is the only credential that the page sends. */
 const ENDED = "The session has ended: sign in again.";
+const ENDED_ELSEWHERE = "You signed out in another tab.";
+
+/** The channel in which a tab tells the others the id of a session that it has ended. */
+const CHANNEL = "kvdrive.session";
 
 /** The session of this browser. The server keeps it; the browser has a cookie that scripts cannot read. */
 export class SessionStore {
@@ -22,9 +26,14 @@ export class SessionStore {
   /** Why the last session ended, for the sign-in page; empty if the user signed out. */
   readonly reason: ReadonlySignal<string> = this.#reason;
 
+  readonly #tabs = new BroadcastChannel(CHANNEL);
+
   /** @param initial The session that the page came with. */
   constructor(initial: Session | null = null) {
     this.#current.value = initial;
+    this.#tabs.onmessage = ({ data }) => {
+      if (data === this.#current.value?.id) this.end(ENDED_ELSEWHERE);
+    };
   }
 
   /** Whether the session has a permission everywhere that it may go. */
@@ -57,6 +66,7 @@ export class SessionStore {
       // A session that is over already needs no end.
       if (!(error instanceof ApiError && error.status === 401)) throw error;
     });
+    this.#tabs.postMessage(this.#current.value?.id);
     this.end("");
   }
 

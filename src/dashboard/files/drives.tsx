@@ -2,6 +2,7 @@ import { ChevronRight, HardDrive, Plus } from "lucide";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
+import { useLive } from "../core/live.ts";
 import { type Drive, useDrives } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
 import { askForText } from "../ui/dialog.tsx";
@@ -15,6 +16,7 @@ export function Drives({ project }: { project: string }) {
   const limitedTo = session.current.value?.drives ?? null;
   const mayList = session.may("list");
   const [drives, loadMore] = useDrives(project, mayList);
+  useLive({ project }, drives.reload);
   // A key for one drive opens it even before it has files.
   const named = (limitedTo ?? []).map((drive_name) => ({ drive_name, files: null, bytes: null }));
   const isOffered = session.may("write") && limitedTo === null;

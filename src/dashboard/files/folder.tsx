@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
+import { useLive } from "../core/live.ts";
 import { Details } from "../preview/details.tsx";
 import { Lightbox } from "../preview/lightbox.tsx";
 import { useSharedTransfers } from "../transfers/transfers.ts";
@@ -22,6 +23,7 @@ export function Folder({ project, drive, path, query }: Place & { query: URLSear
   const app = useApp();
   const room = useMemo(() => new FilesRoom(app), []);
   useEffect(() => () => room.close(), []);
+  useLive({ project, drive }, () => room.followOthers());
   const place = JSON.stringify([project, drive, path]);
   return <OpenFolder key={place} room={room} place={{ project, drive, path }} query={query} />;
 }

@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { type Api, dataOf, pagesOf, type Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
+import { useLive } from "../core/live.ts";
 import { type Resource, useResource } from "../core/resource.ts";
 import type { Entry } from "../files/entry.ts";
 
@@ -95,5 +96,6 @@ export function useLinks(project: string, drive: string): [DriveLinks, Resource<
     await links.load(signal);
     return true as const;
   }, [project, drive]);
+  useLive({ project, drive }, loading.reload);
   return [links, loading];
 }

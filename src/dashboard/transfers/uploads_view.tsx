@@ -1,7 +1,7 @@
 import { Upload } from "lucide";
-import { useEffect } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatRelative } from "../core/format.ts";
+import { useLive } from "../core/live.ts";
 import { type Resource, useResource } from "../core/resource.ts";
 import { labelOf } from "../files/entry.ts";
 import { Empty, Loaded } from "../ui/loaded.tsx";
@@ -16,8 +16,6 @@ import { UploadRows } from "./upload_rows.tsx";
 
 /** Rows of the list. */
 const MAX_ROWS = 200;
-/** Time between two looks at the server, in milliseconds. */
-const REFRESH = 10_000;
 
 const COLUMNS: Column<ServerUpload>[] = [
   { title: "File", isMain: true, cell: ({ name }) => name },
@@ -36,10 +34,7 @@ export function Uploads({ project }: { project: string }) {
   const open = useResource((signal) => openUploads({ api, server, project }, signal), [project]);
   const totals = totalsOf(transfers.tasks);
   const { reload } = open;
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || reload(), REFRESH);
-    return () => clearInterval(timer);
-  }, []);
+  useLive({ project }, reload);
   const own = new Set(transfers.tasks.map(({ record }) => record.uploadId));
   const others = { ...open, data: open.data?.filter(({ id }) => !own.has(id)) };
   const hasTasks = transfers.tasks.length > 0;
@@ -81,7 +76,7 @@ function Others({ uploads, reload, hasTasks }: {
   }
   const abort = async (upload: ServerUpload) => {
     await server.abort(upload, upload.id);
-    reload();
+    await reload();
   };
   return (
     <Section title="Elsewhere" lead="Unfinished uploads of other browsers and programs.">

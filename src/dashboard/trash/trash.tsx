@@ -4,6 +4,7 @@ import type { Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, formatRelative, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
+import { useLive } from "../core/live.ts";
 import { type Pages, type Resource, usePages } from "../core/resource.ts";
 import { DriveFiles, type Outcome } from "../files/actions/drive_files.ts";
 import { DriveSelect } from "../files/drive_select.tsx";
@@ -72,12 +73,13 @@ function useTrash(project: string, drive: string): TrashActions {
     ({ items }) => items,
     [project, drive],
   );
+  useLive({ project, drive }, page.reload);
   const files = new DriveFiles(app.api, { project, drive });
   const drop = (gone: ReadonlySet<string>) =>
     page.edit(({ items, last }) => ({ items: items.filter(({ id }) => !gone.has(id)), last }));
   const isNextPageDue = page.data?.items.length === 0 && page.data.last !== undefined;
   useEffect(() => {
-    if (isNextPageDue) page.reload();
+    if (isNextPageDue) void page.reload();
   }, [isNextPageDue]);
   const remove = async (title: string, ids?: readonly string[]) => {
     const text = "This cannot be undone.";
@@ -92,7 +94,7 @@ function useTrash(project: string, drive: string): TrashActions {
     restore: async (ids) => {
       const { done, failed, hasReplaced } = await restoreAfterQuestion(app, files, ids);
       drop(new Set(done));
-      if (hasReplaced) page.reload();
+      if (hasReplaced) await page.reload();
       const [failure] = failed;
       if (failure !== undefined) {
         app.toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failure.error}`);

@@ -1,9 +1,10 @@
 /**
- * Wakes callers that wait for changes of a drive. A signal says only that there may be changes: who is woken reads
- * the feed.
+ * Wakes callers that wait for changes. A signal says only that there may be changes: who is woken reads the feed of the
+ * drive, or the mark of the lists.
  *
- * Commits of this process signal themselves. For those of others, a timer that runs only while callers wait looks at
- * the newest entry of each drive that is waited for: on a store in files once SQLite tells that anything was committed.
+ * Commits of this process to a feed signal themselves. For the others, a timer that runs only while callers wait looks
+ * at the newest entry of each feed, and at the mark of the lists: on a store in files once SQLite tells that anything
+ * was committed.
  *
  * @module
  */
@@ -12,15 +13,19 @@ import type { Database } from "../engine/database.ts";
 import { TooManyWaiting } from "../engine/errors.ts";
 import { identityOf, keys, ranges } from "../engine/keys.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
+import { type ListScope, markOf } from "./list_mark.ts";
 
 /** Callers of one project that wait at the same time: "256 waiting callers a project". Each takes some KB. */
 export const MAX_WAITING = 256;
 
 /** How often commits of other processes are looked for, in milliseconds: on this machine, and on a shared store. */
 const LOCAL_INTERVAL = SECOND / 4;
-const SHARED_INTERVAL = 2 * SECOND;
+const SHARED_INTERVAL = SECOND;
 
-/** Drives whose newest entries are read at the same time. */
+/** The shortest time between two signals of the same lists, in milliseconds: "at most 2 hints a second". */
+const LIST_PAUSE = SECOND / 2;
+
+/** Feeds and marks that are read at the same time. */
 const PARALLEL_LOOKS = 8;
 
 /**
@@ -30,14 +35,16 @@ const PARALLEL_LOOKS = 8;
 const MIN_PAUSE = 50;
 const PAUSE_OF_EACH = 1;
 
-/** A drive that is waited for. */
+/** What is waited for: a feed, or the lists of a project. */
 interface Watched {
-  project: string;
-  drive: string;
+  /** Returns a text that differs after each change. */
+  look: () => Promise<string>;
+  /** The shortest time between two signals, in milliseconds. */
+  pause: number;
   waiting: Set<Waiting>;
   /** What is being read since the last signal, by what was asked. */
   shared: Map<string, Promise<unknown>>;
-  /** The key of the newest entry at the last look, as a text; `undefined` before the first one. */
+  /** What the last look found; `undefined` before the first one. */
   newest?: string;
   /** When it was signalled last, as `performance.now()`. */
   signalled: number;
@@ -46,7 +53,7 @@ interface Watched {
 
 /** Signals the changes of drives to those who wait for them. */
 export class ChangeSignals {
-  /** By the identity of project and drive. */
+  /** By the identity of what is waited for. */
   readonly #watched = new Map<string, Watched>();
   /** Callers by project. */
   readonly #counts = new Map<string, number>();
@@ -61,7 +68,9 @@ export class ChangeSignals {
     private readonly onError: (error: unknown) => void,
   ) {
     db.onAnnounced = (feeds) => {
-      for (const [, project, , drive] of feeds) this.#signal(String(project), String(drive));
+      for (const [, project, , drive] of feeds) {
+        this.#signal(this.#watched.get(feedId(String(project), String(drive))));
+      }
     };
   }
 
@@ -71,17 +80,37 @@ export class ChangeSignals {
   }
 
   /**
-   * Begins to watch a drive. Each commit that `Waiting.next` does not know of yet will end it. To be disposed of.
+   * Begins to watch the feed of a drive. Each commit that `Waiting.next` does not know of yet will end it. To be disposed
+   * of.
    *
    * @throws {TooManyWaiting}
    */
   watch(project: string, drive: string): Waiting {
+    const look = () => this.#newestOf(project, drive);
+    return this.#watch(project, feedId(project, drive), { look, pause: MIN_PAUSE });
+  }
+
+  /** Begins to watch what lists show, as `watch` does. @throws {TooManyWaiting} */
+  watchLists(scope: ListScope): Waiting {
+    const { project, drives = [] } = scope;
+    const look = () => this.markOf(scope);
+    return this.#watch(project, identityOf(["lists", project, ...drives]), {
+      look,
+      pause: LIST_PAUSE,
+    });
+  }
+
+  /** Returns a text that differs after each change of what lists show. */
+  async markOf(scope: ListScope): Promise<string> {
+    return await markOf(this.db.reader, scope);
+  }
+
+  #watch(project: string, id: string, kind: Pick<Watched, "look" | "pause">): Waiting {
     const count = this.#counts.get(project) ?? 0;
     if (count >= MAX_WAITING) throw new TooManyWaiting(MAX_WAITING);
     this.#counts.set(project, count + 1);
-    const id = identityOf([project, drive]);
     const watched = this.#watched.get(id) ??
-      { project, drive, waiting: new Set(), shared: new Map(), signalled: -Infinity };
+      { ...kind, waiting: new Set(), shared: new Map(), signalled: -Infinity };
     this.#watched.set(id, watched);
     const waiting: Waiting = new Waiting(watched, () => {
       watched.waiting.delete(waiting);
@@ -114,10 +143,9 @@ export class ChangeSignals {
     this.#state = undefined;
   }
 
-  #signal(project: string, drive: string): void {
-    const watched = this.#watched.get(identityOf([project, drive]));
+  #signal(watched: Watched | undefined): void {
     if (watched === undefined || watched.timer !== undefined) return;
-    const interval = Math.max(MIN_PAUSE, watched.waiting.size * PAUSE_OF_EACH);
+    const interval = Math.max(watched.pause, watched.waiting.size * PAUSE_OF_EACH);
     const pause = Math.max(0, watched.signalled + interval - performance.now());
     watched.timer = setTimeout(() => {
       watched.timer = undefined;
@@ -150,9 +178,8 @@ export class ChangeSignals {
   }
 
   async #lookAt(watched: Watched): Promise<void> {
-    const { project, drive } = watched;
-    const newest = await this.#newestOf(project, drive);
-    if (newest !== watched.newest) this.#signal(project, drive);
+    const newest = await watched.look();
+    if (newest !== watched.newest && watched.waiting.size > 0) this.#signal(watched);
     watched.newest = newest;
   }
 
@@ -170,7 +197,11 @@ export class ChangeSignals {
   }
 }
 
-/** A caller that waits for changes of one drive. */
+function feedId(project: string, drive: string): string {
+  return identityOf(["feed", project, drive]);
+}
+
+/** A caller that waits for changes. */
 export class Waiting implements Disposable {
   #isSignalled = false;
   #hasEnded = false;
@@ -186,13 +217,13 @@ export class Waiting implements Disposable {
     return this.#hasEnded;
   }
 
-  /** To be called before the feed is read: what is committed from now on ends the next wait. */
+  /** To be called before anything is read: what is committed from now on ends the next wait. */
   reset(): void {
     this.#isSignalled = false;
   }
 
   /**
-   * Reads the feed, together with the others that a signal wakes at the same time and that ask the same. What it reads is
+   * Reads what was waited for, together with the others that a signal wakes at the same time and that ask the same. What it reads is
    * newer than that signal: a commit that it does not see is signalled later, and ends the next wait.
    *
    * @param key What is asked: the same text for the same answer.

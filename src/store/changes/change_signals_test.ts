@@ -1,12 +1,12 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { SECOND } from "../../rules/units.ts";
 import { TooManyWaiting } from "../engine/errors.ts";
-import { bytes, DRIVE } from "../testing/bodies.ts";
+import { bytes, DRIVE, place } from "../testing/bodies.ts";
 import { withFeed } from "../testing/changes.ts";
-import { put, putAt } from "../testing/files.ts";
+import { put, putAt, upload } from "../testing/files.ts";
 import { openDatabase } from "../engine/database_file.ts";
 import { Store } from "../store.ts";
-import { testOnAll, withFolder } from "../testing/stores.ts";
+import { testOnAll, type TestStore, withFolder } from "../testing/stores.ts";
 import { MAX_WAITING } from "./change_signals.ts";
 
 const { project, drive } = DRIVE;
@@ -59,6 +59,46 @@ Deno.test("A commit of another process ends a wait within a second", async () =>
     await here.store.close();
     await there.store.close();
   });
+});
+
+/** Changes that a list shows, and that no feed or counter has. */
+const LISTED: Record<string, (bench: TestStore) => Promise<unknown>> = {
+  "a file": (bench) => put(bench, "a", bytes(1)),
+  "a file of the same size": (bench) => put(bench, "a", bytes(1)),
+  "a content type": ({ store }) => store.changeFile(place("a"), { type: "c/d" }, () => true),
+  "a new name": ({ store }) =>
+    store.files.copies.run("move", {
+      from: place("a"),
+      to: place("b"),
+      overwrite: true,
+      condition: () => true,
+    }),
+  "a folder": ({ store }) => store.folders.create(place("folder/")),
+  "a folder that is removed": ({ store }) => store.folders.delete(place("folder/")),
+  "an upload": (bench) => upload(bench, place("u"), [10]),
+  "a link": ({ store }) => store.links.create(DRIVE, { target: { name: "b" }, download: false }),
+  "a deletion": ({ store }) => store.files.delete(place("b")),
+};
+
+testOnAll("Each change of what lists show gives them another mark", async (bench) => {
+  const { store: { changeSignals } } = bench;
+  const scopes = [{ project, drives: [drive] }, { project, drives: undefined }];
+  const elsewhere = { project, drives: ["other"] };
+  const marks = () => Promise.all(scopes.map((scope) => changeSignals.markOf(scope)));
+  const other = await changeSignals.markOf(elsewhere);
+  for (const [name, change] of Object.entries(LISTED)) {
+    const before = await marks();
+    await change(bench);
+    const [ofDrive, ofProject] = await marks();
+    assertNotEquals(ofDrive, before[0], name);
+    const isCounted = !["of the same size", "content type", "removed"].some((one) =>
+      name.includes(one)
+    );
+    // Lists of a whole project show no files.
+    if (isCounted && name !== "a folder") assertNotEquals(ofProject, before[1], name);
+    if (name !== "a link") continue;
+    assertNotEquals(await changeSignals.markOf(elsewhere), other, "links are known by project");
+  }
 });
 
 testOnAll("So many callers of a project wait, and no more", ({ store }) => {

@@ -241,6 +241,8 @@ export const prefixes = {
     project: string,
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],
+  /** The sums of the counters of a project's drives. */
+  projectUsage: (project: string): Deno.KvKey => ["project_usage", project],
   leases: (): Deno.KvKey => ["lease"],
   /** All entries of one kind in the store, or of all kinds. */
   all: (kind?: string): Deno.KvKey => kind === undefined ? [] : [kind],

@@ -3,6 +3,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { FolderRecord, Place } from "../engine/records.ts";
+import { touchDrive } from "../quotas/usage.ts";
 import { transact } from "../engine/transact.ts";
 import { listMarkers, type ListPage, type ListQuery } from "./listing.ts";
 
@@ -28,9 +29,8 @@ export class FolderStore {
       const marker = await this.db.reader.get<FolderRecord>(key);
       if (marker.value !== null) return { result: undefined };
       const operation = new Operation().share(unchanged)
-        .set(key, { created: Date.now() } satisfies FolderRecord)
-        .sum(keys.usage(place.project, place.drive, "files"), 0);
-      return { operation, result: undefined };
+        .set(key, { created: Date.now() } satisfies FolderRecord);
+      return { operation: touchDrive(operation, place), result: undefined };
     });
   }
 
@@ -49,9 +49,18 @@ export class FolderStore {
 
   /** Removes the marker of a folder, if there is one. Files below it stay, and so do markers. */
   async delete(place: Place): Promise<void> {
-    // The deletion of a drive removes its markers, too.
-    if (await this.projects.isHidden(place)) return;
-    const { key, versionstamp } = await this.db.reader.get(keys.folder(place));
-    if (versionstamp !== null) await this.db.commit(new Operation().delete(key));
+    const key = keys.folder(place);
+    await transact(this.db, async () => {
+      this.projects.forget(place.project);
+      const project = await this.projects.find(place.project);
+      // The deletion of a drive removes its markers, too.
+      if (project === undefined || project.deleting.includes(place.drive)) {
+        return { result: undefined };
+      }
+      const { versionstamp } = await this.db.reader.get(key);
+      if (versionstamp === null) return { result: undefined };
+      const operation = new Operation().share(project.unchanged).delete(key);
+      return { operation: touchDrive(operation, place), result: undefined };
+    });
   }
 }

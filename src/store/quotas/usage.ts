@@ -84,6 +84,17 @@ export function addUsage(
     .sum(keys.projectUsage(project, counter), by);
 }
 
+/**
+ * Adds that a drive exists, and that something in it has changed that counts nowhere: those who follow its lists see that
+ * the counter has another versionstamp.
+ */
+export function touchDrive(
+  operation: Operation,
+  { project, drive }: Pick<Place, "project" | "drive">,
+): Operation {
+  return operation.sum(keys.usage(project, drive, "files"), 0);
+}
+
 /** Counts the change of a file. */
 export function countUsage(
   operation: Operation,
@@ -92,7 +103,9 @@ export function countUsage(
   after: FileRecord | null,
 ): void {
   const bytesOf = (record: FileRecord | null) => record === null ? 0 : countedBytes(record);
-  addUsage(operation, place, "files", Number(after !== null) - Number(before !== null));
+  const files = Number(after !== null) - Number(before !== null);
+  if (files === 0) touchDrive(operation, place);
+  else addUsage(operation, place, "files", files);
   addUsage(operation, place, "bytes", bytesOf(after) - bytesOf(before));
 }
 

@@ -12,7 +12,7 @@ import type { Garbage, Place, UploadSession } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import { addGarbage, setExpiring } from "../bytes/garbage.ts";
 import { isVersion, VERSION_LENGTH } from "../bytes/versions.ts";
-import { addUsage } from "../quotas/usage.ts";
+import { addUsage, touchDrive } from "../quotas/usage.ts";
 
 /**
  * The deadline of an upload that was aborted or found to be expired, in milliseconds since 1970: the past by any clock.
@@ -98,11 +98,11 @@ export function startOf(
   id: string,
   session: UploadSession,
 ): Operation {
-  return new Operation()
+  const operation = new Operation()
     .sum(keys.projectUsage(project, "open_uploads"), 1)
     .set(keys.upload(project, drive, id), session)
-    .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
-    .sum(keys.usage(project, drive, "files"), 0);
+    .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id });
+  return touchDrive(operation, { project, drive });
 }
 
 /** Returns whether the deadline of a session has passed. */

@@ -99,9 +99,13 @@ export class EventStream implements AsyncDisposable {
     parameters: Parameters = {},
     headers: Record<string, string> = {},
   ): EventStream {
+    const url = drive.server.url(drive.name, `/changes${query(parameters)}`, drive.owner.project);
+    return EventStream.at(url, drive.owner.key, headers);
+  }
+
+  static at(url: string, key: string, headers: Record<string, string> = {}): EventStream {
     const abort = new AbortController();
-    const { key, project } = drive.owner;
-    const opened = fetch(drive.server.url(drive.name, `/changes${query(parameters)}`, project), {
+    const opened = fetch(url, {
       headers: {
         "X-Api-Key": key,
         "Accept": "text/event-stream",

@@ -32,6 +32,7 @@ export class Listing {
   /** Names that were removed while the list was read: pages that are on their way may still have them. */
   #removed = new Set<string>();
   #reading = new AbortController();
+  #done: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly readPage: ReadPage,
@@ -46,8 +47,17 @@ export class Listing {
     }
   }
 
+  /** Resolves when the reading that is under way has ended. */
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
   /** Reads everything. A list that was shown before stays as it is until the new one is complete. */
-  async read(): Promise<void> {
+  read(): Promise<void> {
+    return this.#done = this.#read();
+  }
+
+  async #read(): Promise<void> {
     this.#reading.abort();
     const { signal } = this.#reading = new AbortController();
     this.#removed = new Set();

@@ -12,7 +12,7 @@ import { type FolderModel, useFolder } from "./folder_model.ts";
 import { type Geometry, useGeometry, useLines } from "./geometry.ts";
 import { createKeyHandler } from "./keyboard.ts";
 import { indexAt, usePointer } from "./pointer.ts";
-import { useScrollMemory } from "./scroll_memory.ts";
+import { useAnchor, useScrollMemory } from "./scroll_memory.ts";
 
 /** The entries of a folder, as a list or as tiles. Only what can be seen is in the document. */
 export function FileGrid({ label, open, isShared }: {
@@ -41,6 +41,7 @@ export function FileGrid({ label, open, isShared }: {
     const element = (event.target as Element).closest("[data-index]");
     return entry?.kind === "folder" && element !== null ? { path: entry.name, element } : undefined;
   });
+  useAnchor(scroller, folder, geometry);
   useScrollMemory(scroller, folder, geometry);
   const byKey = useFocus(scroller, folder, geometry);
   const { names } = selection.value;

@@ -33,6 +33,12 @@ export class FilesRoom {
     this.#open?.apply(isSame ? change : { removed: [], hasNew: change.hasNew });
   }
 
+  /** Lets the folder that is open follow what others changed in its drive. */
+  followOthers(): Promise<void> {
+    this.#open?.follow();
+    return Promise.resolve();
+  }
+
   /** Opens a folder, with the list that is known of it. */
   open(place: Place): FolderModel {
     const key = keyOf(place);

@@ -1,6 +1,7 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { createShared } from "../../core/context.ts";
 import { links } from "../../core/links.ts";
+import { paced } from "../../core/live.ts";
 import { type DriveLinks, linksOf } from "../../links/drive_links.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { FileActions, type FolderChange } from "../actions/file_actions.ts";
@@ -12,10 +13,6 @@ import { EMPTY, type Order, rename, retain, type Selection } from "../listing/se
 import type { FilesRoom } from "./files_room.ts";
 import { startSearch } from "./search.ts";
 
-/** Time between two readings of a list that follow what happens, in milliseconds. */
-const FOLLOW_INTERVAL = 1000;
-/** The most entries of a list that is read again whenever the user returns to the page: five calls. */
-const MAX_FOLLOWED = 5000;
 /** Selected entries that are looked up one by one. */
 const FEW = 100;
 /** Time without another letter after which a search starts, in milliseconds. */
@@ -36,10 +33,10 @@ export class FolderModel {
   keepPlace: () => void = () => {};
   readonly #hits = signal<Listing | undefined>(undefined);
   readonly #disposers: (() => void)[] = [];
+  readonly #leaving = new AbortController();
   /** Whether the list of the folder was not read since the hits changed. */
   #isBehind = false;
   #searchTimer: number | undefined;
-  #followTimer: number | undefined;
 
   constructor(
     readonly room: FilesRoom,
@@ -98,7 +95,6 @@ export class FolderModel {
         if (places.some((place) => this.#isBelow(place))) this.follow();
       }),
       follow(this.room.app.connection.restored, () => this.refresh()),
-      onReturn(() => this.#followOthers()),
     );
   }
 
@@ -113,7 +109,7 @@ export class FolderModel {
   stop(): void {
     for (const dispose of this.#disposers.splice(0)) dispose();
     clearTimeout(this.#searchTimer);
-    clearTimeout(this.#followTimer);
+    this.#leaving.abort();
     this.#hits.value?.stop();
     this.listing.stop();
   }
@@ -124,20 +120,11 @@ export class FolderModel {
     return this.source.value.read();
   }
 
-  /** Reads the list again soon. A reading that is under way is not interrupted. */
-  follow(): void {
-    this.#followTimer ??= setTimeout(() => {
-      this.#followTimer = undefined;
-      if (this.source.value.isReading.value) this.follow();
-      else void this.refresh();
-    }, FOLLOW_INTERVAL);
-  }
-
-  /** Shows what other people changed, unless the list takes many calls. */
-  #followOthers(): void {
-    const { length } = this.source.peek().entries.peek();
-    if (length <= MAX_FOLLOWED && this.room.app.session.may("list")) this.follow();
-  }
+  /** Reads the list again soon, as something has changed. A reading that is under way is not interrupted. */
+  readonly follow: () => void = paced(async () => {
+    await this.source.peek().done;
+    await this.refresh();
+  }, this.#leaving.signal);
 
   /** Searches the drive for names with a text, or shows the folder again. */
   search(text: string, delay = SEARCH_DELAY): void {
@@ -189,14 +176,6 @@ export class FolderModel {
     const { place } = this;
     return project === place.project && drive === place.drive && path.startsWith(place.path);
   }
-}
-
-/** Calls a function when the user returns to the page from another one. */
-function onReturn(run: () => void): () => void {
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  document.addEventListener("visibilitychange", () => document.hidden || run(), { signal });
-  return () => leaving.abort();
 }
 
 /** Calls a function when a signal changes, not with its present value. */

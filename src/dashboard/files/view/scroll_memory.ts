@@ -77,6 +77,34 @@ export function useScrollMemory(
   }, []);
 }
 
+/** Entries below the first visible one that are looked for if it is gone. */
+const MAX_ANCHORS = 100;
+
+/** Keeps what is visible where it is when entries above it come or go, as others may change the list at any time. */
+export function useAnchor(
+  scroller: RefObject<HTMLElement | null>,
+  { order, source, filters, room: { preferences: { sort } } }: FolderModel,
+  { columns, height }: Geometry,
+): void {
+  // With another one of these, the list begins anew.
+  const view = [source.value, filters.value, sort.value, columns, height];
+  const before = useRef({ order: order.value, view });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const last = before.current;
+    before.current = { order: order.value, view };
+    if (element === null || view.some((part, at) => part !== last.view[at])) return;
+    const line = Math.ceil(element.scrollTop / height);
+    if (line === 0 || last.order === order.value) return;
+    for (let index = line * columns; index < line * columns + MAX_ANCHORS; index++) {
+      const now = order.value.indexOf(last.order.nameAt(index) ?? "");
+      if (now < 0) continue;
+      element.scrollTop += (Math.floor(now / columns) - Math.floor(index / columns)) * height;
+      return;
+    }
+  }, [order.value, ...view]);
+}
+
 function leftIn(state: unknown): Left | undefined {
   return (state as { left?: Left } | null)?.left;
 }

@@ -1,19 +1,16 @@
 import { errors } from "../../http/http_error.ts";
-import { toHttpError } from "../../http/error_response.ts";
 import type { Query } from "../../http/request_target.ts";
-import { HttpResponse } from "../../http/responses/http_response.ts";
 import { boundedJson } from "../../http/responses/json_response.ts";
-import { PieceStream, READER_PATIENCE } from "../../http/responses/response_stream.ts";
 import { header, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import { KIB, MIB, SECOND } from "../../rules/units.ts";
 import type { Change, ChangesPage, ChangesQuery } from "../../store/changes/change_feed.ts";
-import type { Waiting } from "../../store/changes/change_signals.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
-import { ENTRY_MEMORY } from "./list_files.ts";
+import { EVENT_STREAM, eventStream, Follower } from "./event_stream.ts";
+import { ENTRY_MEMORY } from "../files/list_files.ts";
 
 const DEFAULT_CHANGES = 100;
 
@@ -23,11 +20,6 @@ const MAX_WAIT = 60;
 /** The size of a page at which it ends early, in bytes, and the same for callers that wait: many may have one each. */
 const MAX_PAGE = MIB;
 const MAX_WAITING_PAGE = 48 * KIB;
-
-/** How often a stream without changes sends a comment, in milliseconds. */
-const COMMENT_INTERVAL = 15 * SECOND;
-
-const EVENT_STREAM = "text/event-stream";
 
 /** `GET /changes`: what happened to the names of a drive, in the order of the commits. */
 export const listChanges = driveEndpoint({
@@ -146,9 +138,11 @@ async function waitForChange(
 ): Promise<ChangesPage | undefined> {
   const end = performance.now() + time;
   if (!isEmpty(await deps.store.changes.page({ ...query, limit: 1 }))) return undefined;
-  using follower = new Follower(call, deps, { ...query, maxBytes: MAX_WAITING_PAGE });
+  const waiting = deps.store.changeSignals.watch(query.project, query.drive);
+  using follower = new Follower(call, waiting);
+  const waitingQuery = { ...query, maxBytes: MAX_WAITING_PAGE };
   while (true) {
-    const page = await follower.read(query.since ?? "");
+    const page = await pageAfter(follower, deps, waitingQuery);
     const left = end - performance.now();
     if (!isEmpty(page) || left <= 0 || follower.hasEnded) {
       await call.reauthorize();
@@ -162,45 +156,17 @@ function isEmpty({ changes, more }: ChangesPage): boolean {
   return changes.length === 0 && !more;
 }
 
-/** A caller that waits for changes, and its connection, which counts as idle meanwhile. */
-class Follower implements Disposable {
-  readonly #waiting: Waiting;
-  readonly #connection: DriveCall["connection"];
-
-  /** @throws {TooManyWaiting} */
-  constructor(
-    { connection }: DriveCall,
-    private readonly deps: Deps,
-    private readonly query: ChangesQuery,
-  ) {
-    this.#waiting = deps.store.changeSignals.watch(query.project, query.drive);
-    this.#connection = connection;
-    void connection?.left().then(() => this.#waiting.end());
-  }
-
-  get hasEnded(): boolean {
-    return this.#waiting.hasEnded;
-  }
-
-  /** Returns the page after a cursor. Later changes end the next wait. */
-  async read(since: string): Promise<ChangesPage> {
-    const { limit, prefix } = this.query;
-    this.#waiting.reset();
-    return await this.#waiting.share(
-      JSON.stringify([since, limit, prefix]),
-      () => this.deps.store.changes.page({ ...this.query, since }),
-    );
-  }
-
-  async wait(time: number): Promise<void> {
-    this.#connection?.setIdle();
-    await this.#waiting.next(time);
-    this.#connection?.setBusy();
-  }
-
-  [Symbol.dispose](): void {
-    this.#waiting[Symbol.dispose]();
-  }
+/** Returns the page after a cursor, which callers that ask the same read together. */
+async function pageAfter(
+  follower: Follower,
+  { store }: Deps,
+  query: ChangesQuery,
+): Promise<ChangesPage> {
+  const { since, limit, prefix } = query;
+  return await follower.read(
+    JSON.stringify([since, limit, prefix]),
+    () => store.changes.page(query),
+  );
 }
 
 /** Answers with server-sent events, which end when the server shuts down or the key no longer opens the drive. */
@@ -209,72 +175,21 @@ async function streamChanges(
   deps: Deps,
   query: ChangesQuery,
 ): Promise<Response> {
-  const { context, requestId } = call;
   const streamed = { ...query, limit: DEFAULT_CHANGES, maxBytes: MAX_WAITING_PAGE };
   // The cursor is checked before the response begins.
   const first = await deps.store.changes.page({ ...streamed, limit: 1 });
-  const follower = new Follower(call, deps, streamed);
-  const pieces = eventPieces(call, follower, query.since ?? first.last);
-  const body = new PieceStream(pieces, {
-    idle: deps.idleTimeout * READER_PATIENCE,
-    onEnd: () => follower[Symbol.dispose](),
-    onError: (error) => deps.onError(error, requestId),
-    context,
-  });
-  return new HttpResponse(body, {
-    headers: {
-      "Content-Type": EVENT_STREAM,
-      "Cache-Control": "no-store",
-      // nginx would collect events otherwise.
-      "X-Accel-Buffering": "no",
+  const waiting = deps.store.changeSignals.watch(query.project, query.drive);
+  const follower = new Follower(call, waiting);
+  let since = query.since ?? first.last;
+  // A client that is cut off before the first change knows where to go on.
+  return eventStream(call, deps, follower, {
+    head: `: changes\nid: ${since}\n\n`,
+    read: async () => {
+      const { changes, more, last } = await pageAfter(follower, deps, { ...streamed, since });
+      since = last;
+      return { text: changes.map(eventText).join(""), more };
     },
   });
-}
-
-type Piece = Uint8Array<ArrayBuffer>;
-
-const encoder = new TextEncoder();
-
-async function* eventPieces(
-  call: DriveCall,
-  follower: Follower,
-  after: string,
-): AsyncGenerator<Piece> {
-  let since = after;
-  // The head is sent with the first piece. A client that is cut off before the first change knows where to go on.
-  yield encoder.encode(`: changes\nid: ${since}\n\n`);
-  let commented = performance.now();
-  while (!follower.hasEnded) {
-    const page = await readOn(call, follower, since);
-    if (page === undefined) return;
-    const { changes, more, last } = page;
-    since = last;
-    if (changes.length > 0) {
-      yield encoder.encode(changes.map(eventText).join(""));
-      commented = performance.now();
-    }
-    if (more) continue;
-    await follower.wait(Math.max(0, commented + COMMENT_INTERVAL - performance.now()));
-    if (performance.now() < commented + COMMENT_INTERVAL || follower.hasEnded) continue;
-    yield encoder.encode(":\n\n");
-    commented = performance.now();
-  }
-}
-
-/** Returns the next page; `undefined` if the caller may not go on: the next request tells why. */
-async function readOn(
-  { reauthorize }: DriveCall,
-  follower: Follower,
-  since: string,
-): Promise<ChangesPage | undefined> {
-  try {
-    const page = await follower.read(since);
-    await reauthorize();
-    return page;
-  } catch (error) {
-    if (toHttpError(error).status < 500) return undefined;
-    throw error;
-  }
 }
 
 function eventText(change: Change): string {
