@@ -77,6 +77,10 @@ export interface Deps extends ServerParts {
   wrongPasswords: WrongKeyLimiter;
   /** Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off. */
   s3: (origin: string) => string | undefined;
+  /** How many days the trash of a new project keeps files, unless its maker says so; 0 for no trash. */
+  trashDays: number;
+  /** Whether WebDAV is on. */
+  hasWebdav: boolean;
   hosts: HostRules;
   upstreamRules: UpstreamRules;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */

@@ -7,6 +7,7 @@ import {
   parseProjectKey,
   type ProjectKey,
 } from "../rules/secrets.ts";
+import { FIRST_PROJECT_NAME } from "../rules/projects.ts";
 import type { Store } from "../store/store.ts";
 import { UsageError } from "../cli/terminal/output.ts";
 
@@ -19,6 +20,11 @@ export interface ConfiguredCredentials {
 export interface NewCredentials {
   projectKey?: ProjectKey;
   adminToken?: string;
+}
+
+/** How the projects begin that a start creates. */
+export interface NewProjects {
+  trashDays: number;
 }
 
 type CredentialStore = Pick<Store, "projects" | "adminToken" | "links">;
@@ -75,9 +81,10 @@ function requireSendable(token: string): void {
 export async function storeCredentials(
   { projects, adminToken, links }: CredentialStore,
   configured: ConfiguredCredentials,
+  { trashDays }: NewProjects,
 ): Promise<void> {
   if (configured.projectKey !== undefined) {
-    await projects.ensure(configured.projectKey.project, configured.projectKey);
+    await projects.ensure(configured.projectKey.project, configured.projectKey, { trashDays });
   }
   if (configured.adminToken !== undefined) await adminToken.set(hashSecret(configured.adminToken));
   await links.ensureKey();
@@ -90,12 +97,16 @@ export async function storeCredentials(
 export async function applyCredentials(
   store: CredentialStore,
   configured: ConfiguredCredentials,
+  settings: NewProjects,
 ): Promise<NewCredentials> {
-  await storeCredentials(store, configured);
+  await storeCredentials(store, configured, settings);
   const created: NewCredentials = {};
   if (configured.projectKey === undefined && await store.projects.isEmpty()) {
     created.projectKey = newProjectKey();
-    await store.projects.ensure(created.projectKey.project, created.projectKey);
+    const { project } = created.projectKey;
+    const { trashDays } = settings;
+    const first = { name: FIRST_PROJECT_NAME, trashDays };
+    await store.projects.ensure(project, created.projectKey, first);
   }
   if (configured.adminToken === undefined) {
     const token = newSecret();

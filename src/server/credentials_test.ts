@@ -92,12 +92,16 @@ Deno.test("A token that no header can hold is refused", () => {
   }
 });
 
+const NEW = { trashDays: 7 };
+
 Deno.test("An empty store gets a project, its key and an administrator's token", async () => {
   await withStore(async (store) => {
-    const { projectKey, adminToken = "" } = await applyCredentials(store, NOTHING);
+    const { projectKey, adminToken = "" } = await applyCredentials(store, NOTHING, NEW);
     assertMatch(adminToken, /^[A-Za-z0-9]{32}$/);
     const opened = await store.keys.find(hashSecret(projectKey?.text ?? ""));
     assertEquals(opened?.project, projectKey?.project);
+    const info = await store.projects.get(projectKey?.project ?? "");
+    assertEquals([info?.name, info?.trashDays], ["My files", 7]);
     assertEquals([await store.projects.isEmpty(), await store.adminToken.exists()], [false, true]);
   });
 });
@@ -105,9 +109,9 @@ Deno.test("An empty store gets a project, its key and an administrator's token",
 Deno.test("A second start changes nothing", async () => {
   for (const given of [NOTHING, GIVEN]) {
     await withStore(async (store, db) => {
-      await applyCredentials(store, given);
+      await applyCredentials(store, given, NEW);
       const before = await dump(db);
-      assertEquals(await applyCredentials(store, given), {});
+      assertEquals(await applyCredentials(store, given, NEW), {});
       assertEquals(await dump(db), before);
     });
   }
@@ -115,7 +119,7 @@ Deno.test("A second start changes nothing", async () => {
 
 Deno.test("Configured credentials are used, and none are created", async () => {
   await withStore(async (store) => {
-    assertEquals(await applyCredentials(store, GIVEN), {});
+    assertEquals(await applyCredentials(store, GIVEN, NEW), {});
     const opened = await store.keys.find(hashSecret(GIVEN.projectKey?.text ?? ""));
     assertEquals(opened?.project, "mine");
     assertEquals(await store.adminToken.exists(), true);
@@ -124,17 +128,17 @@ Deno.test("Configured credentials are used, and none are created", async () => {
     const { projectKey, adminToken } = await applyCredentials(store, {
       ...NOTHING,
       projectKey: GIVEN.projectKey,
-    });
+    }, NEW);
     assertEquals([projectKey, adminToken?.length], [undefined, 32]);
   });
 });
 
 Deno.test("A configured key is added to a store with projects, which are kept", async () => {
   await withStore(async (store) => {
-    const first = await applyCredentials(store, NOTHING);
-    assertEquals(await applyCredentials(store, GIVEN), {});
+    const first = await applyCredentials(store, NOTHING, NEW);
+    assertEquals(await applyCredentials(store, GIVEN, NEW), {});
     const another = { ...NOTHING, projectKey: parseProjectKey("mine_another-secret") };
-    assertEquals(await applyCredentials(store, another), {});
+    assertEquals(await applyCredentials(store, another, NEW), {});
     for (const key of [first.projectKey, GIVEN.projectKey, another.projectKey]) {
       assertEquals((await store.keys.find(hashSecret(key?.text ?? "")))?.project, key?.project);
     }
@@ -145,7 +149,7 @@ Deno.test("A configured key is added to a store with projects, which are kept", 
 Deno.test("Only the SHA-256 of a key or token is stored", async () => {
   for (const given of [NOTHING, GIVEN]) {
     await withStore(async (store, db) => {
-      const made = await applyCredentials(store, given);
+      const made = await applyCredentials(store, given, NEW);
       const { projectKey, adminToken = "" } = { ...given, ...made };
       const stored = await dump(db);
       for (const secret of [projectKey?.secret ?? "", projectKey?.text ?? "", adminToken]) {

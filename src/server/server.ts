@@ -155,10 +155,11 @@ export class Server {
     const { store, wrongKeys, upstreamRules, hosts, running } = this;
     const { settings, observation, dashboard, basePath = "" } = this.options;
     const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = settings;
+    const { trashDays, webdav: hasWebdav } = settings;
     const { minUploadRate: rate, publicUrl, shareHost, s3Domain, metricsToken } = settings;
     return {
       ...{ store, wrongKeys, upstreamRules, hosts, running, dashboard, basePath, gate },
-      ...{ corsOrigins, failedReasons, idleTimeout, trustedProxies },
+      ...{ corsOrigins, failedReasons, idleTimeout, trustedProxies, trashDays, hasWebdav },
       wrongPasswords: this.#wrongPasswords,
       administrator: administrator ?? store.adminToken,
       isDraining: () => this.isDraining,

@@ -253,7 +253,7 @@ test("Without a trash a question comes first.", async (fixture) => {
   assertEquals((await drive.names()).length, 4);
 });
 
-test("A key that may not know about the trash is not told that there is none.", async (fixture) => {
+test("A key that does not administer the project is told the truth about its trash.", async (fixture) => {
   const { page, project, server } = fixture;
   await openDrive(fixture);
   const { project_key } = await project.makeKey({ permissions: ["list", "write", "delete"] });
@@ -264,7 +264,11 @@ test("A key that may not know about the trash is not told that there is none.", 
   await openFolder(fixture, "docs");
   await entry(page, "a.txt").click();
   await page.keyboard.press("Delete");
-  await dialog(page, "Delete “a.txt”?").getByText("If the trash of the project is off").waitFor();
+  await toast(fixture, "Moved “a.txt” to trash").waitFor();
+  await project.call("PATCH", "", { body: { trash_days: 0 } });
+  await entry(page, "b.txt").click();
+  await page.keyboard.press("Delete");
+  await dialog(page, "Delete “b.txt”?").getByText("The trash is off").waitFor();
 });
 
 test("The trash lists, restores and is emptied.", async (fixture) => {

@@ -35,6 +35,10 @@ test("A project is created with its key shown once, and deleted after its id was
   await form.getByRole("textbox", { name: "Limit of space" }).fill("ten");
   await form.getByText("Enter a size such as 10 GB, or nothing").first().waitFor();
   await form.getByRole("textbox", { name: "Limit of space" }).fill("10 GB");
+  assert(await form.getByRole("checkbox", { name: "Trash" }).isChecked());
+  await form.getByRole("textbox", { name: "Days to keep deleted files" }).fill("0");
+  await form.getByText("Enter a whole number from 1 to 365").waitFor();
+  await form.getByRole("textbox", { name: "Days to keep deleted files" }).fill("14");
   await inspect(page, "new-project");
   await form.getByRole("button", { name: "Create project" }).click();
   const created = dialog(page, "Created “Holidays”");
@@ -42,8 +46,19 @@ test("A project is created with its key shown once, and deleted after its id was
   const answer = await fetch(`${server.origin}/v1/holidays`, { headers: { "X-Api-Key": key } });
   assertEquals([answer.status, (await answer.json()).drives], [200, []]);
   await created.getByRole("button", { name: "Done" }).click();
-  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  // The first upload makes the drive.
+  await page.getByText("Drop files or folders here").waitFor();
+  await page.getByRole("list", { name: "Other ways to connect" }).getByText("Network folder")
+    .waitFor();
+  await inspect(page, "first-drive");
   await openSection(page, "Settings");
+  assertEquals(
+    await page.getByRole("textbox", { name: "Days to keep deleted files" }).inputValue(),
+    "14",
+  );
+  await page.getByRole("textbox", { name: "Name" }).fill("Vacations");
+  await page.getByRole("region", { name: "Project" }).getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved").first().waitFor();
   await page.getByRole("button", { name: "Delete project…" }).click();
   const question = dialog(page, "Delete this project?");
   await question.getByRole("button", { name: "Delete project" }).click();
@@ -51,7 +66,7 @@ test("A project is created with its key shown once, and deleted after its id was
   await question.getByRole("textbox").fill("holidays");
   await question.getByRole("button", { name: "Delete project" }).click();
   await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
-  await row(page, "Holidays").waitFor({ state: "detached" });
+  await row(page, /Holidays|Vacations/).waitFor({ state: "detached" });
 });
 
 test("Keys are made with fewer rights, shown in words, and revoked.", async (fixture) => {

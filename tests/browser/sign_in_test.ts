@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { ADMIN_TOKEN, administer } from "../support/admin.ts";
+import { Buffer } from "node:buffer";
+import { ADMIN_TOKEN, administer, ADMINISTERED } from "../support/admin.ts";
+import { TestServer } from "../support/server.ts";
 import type { Fixture } from "./support/fixture.ts";
 import {
   secretField,
@@ -28,6 +30,19 @@ test("The page looks right.", async ({ page, server }) => {
   await page.goto(server.origin);
   await secretField(page).waitFor();
   await inspect(page, "sign-in");
+});
+
+test("Whoever signs in first lands where a file can be dropped.", async ({ page }) => {
+  await using server = await TestServer.start(ADMINISTERED);
+  await page.goto(server.origin);
+  await submitSecret(page, ADMIN_TOKEN);
+  await page.getByText("Drop files or folders here").waitFor();
+  const input = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("menuitem", { name: "Files" }).click();
+  const files = { name: "first.txt", mimeType: "text/plain", buffer: Buffer.from("1") };
+  await (await input).setFiles([files]);
+  await page.getByRole("row", { name: "first.txt" }).waitFor();
 });
 
 test("A wrong key is refused beside its field, and a right one opens the files of its project.", async (fixture) => {

@@ -21,6 +21,9 @@ Deno.test("The first start prints the project, its key, the token and a curl lin
   const { id, key, token } = findSecrets(server.text);
   assertMatch(server.text, new RegExp(`(?<![\\w-])${id}(?![\\w-])`));
   assertEquals((await usage(server, id, { "X-Api-Key": key })).status, 200);
+  const project = await get(`${server.origin}/admin/v1/projects/${id}`, { "X-Api-Key": key });
+  const { name, trash_days } = project.expect(200).json as Record<string, unknown>;
+  assertEquals([name, trash_days], ["My files", 0]);
   assert(token !== key.split("_")[1], "The token is the project's secret");
 });
 

@@ -4,7 +4,8 @@ import { json } from "../../http/responses/json_response.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { MAX_HOST } from "../../rules/hosts.ts";
-import { driveNameProblem, isProjectId, MAX_LIST } from "../../rules/names.ts";
+import { driveNameProblem, isProjectId, keyNameProblem, MAX_LIST } from "../../rules/names.ts";
+import { MAX_TRASH_DAYS } from "../../rules/projects.ts";
 import { MAX_DELETING_DRIVES, type ProjectInfo } from "../../store/accounts/projects.ts";
 import type { Deps } from "../endpoint.ts";
 import {
@@ -17,9 +18,6 @@ import {
 } from "./admin_call.ts";
 import { diskJson, driveJson, projectUsageJson, sumOf } from "./json.ts";
 
-/** The longest time that the trash keeps files, in days (sharing contract). */
-const MAX_TRASH_DAYS = 365;
-
 /** The longest time that the feeds keep changes, in days (contract of programs). */
 const MAX_CHANGE_DAYS = 90;
 
@@ -30,7 +28,7 @@ const changeDays = {
   description: "How many days `listChanges` can go back; 0 if no changes are kept.",
 };
 
-const trashDays = {
+export const trashDays = {
   type: "integer",
   minimum: 0,
   maximum: MAX_TRASH_DAYS,
@@ -92,12 +90,12 @@ export const showProject = projectEndpoint({
 /** What only the administrator may set. */
 const ADMINISTRATORS = ["max_bytes", "max_files", "host_suffix"];
 
-const CHANGEABLE = [...ADMINISTRATORS, "trash_days", "change_days"];
+const CHANGEABLE = [...ADMINISTRATORS, "name", "trash_days", "change_days"];
 
 /**
  * `PATCH /admin/v1/projects/{id}`: sets the limits for the total size and the number of the project's files, the suffix
- * below which its owner may choose host names, and the days of the trash and of the changes, which the owner may set, too.
- * `null` removes a limit or the suffix.
+ * below which its owner may choose host names, and the name and the days of the trash and of the changes, which the owner
+ * may set, too. `null` removes a limit, the suffix or the name.
  */
 export const changeProject = projectEndpoint({
   id: "changeProject",
@@ -107,6 +105,7 @@ export const changeProject = projectEndpoint({
     "Sets the limits for the total size and the number of the project's files; `null` removes one. Stored files are kept. " +
     "Sets the suffix below which the owner may choose host names for applications; names below the previous suffix " +
     "become invalid. These are for the administrator only. " +
+    "Sets the name; `null` removes it. " +
     "Sets how many days the trash keeps files; 0 turns it off and empties it in the background. " +
     "Sets how many days changes are kept; 0 turns that off and forgets them.",
   body: jsonBody("The fields to set.", schema("ChangeProjectRequest"), {
@@ -121,6 +120,7 @@ export const changeProject = projectEndpoint({
   },
   schemas: {
     ChangeProjectRequest: closed({
+      name: orNull(schema("Label")),
       max_bytes: orNull(schema("ByteLimit")),
       max_files: orNull(schema("FileLimit")),
       host_suffix: orNull(schema("HostSuffix")),
@@ -136,12 +136,13 @@ export const changeProject = projectEndpoint({
   const trashDays = fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS);
   // Without a trash, what is in it is deleted.
   if (trashDays === 0) call.rights.require("delete");
+  const name = fields.textOrNull("name", keyNameProblem);
   const changeDays = fields.wholeNumber("change_days", 0, MAX_CHANGE_DAYS);
   const maxBytes = fields.sizeOrNull("max_bytes");
   const maxFiles = fields.integerOrNull("max_files", 1, Number.MAX_SAFE_INTEGER);
   const suffix = fields.textOrNull("host_suffix", (text) => suffixProblem(text, deps));
   const hostSuffix = suffix === null ? null : suffix?.toLowerCase();
-  const changes = { maxBytes, maxFiles, hostSuffix, trashDays, changeDays };
+  const changes = { name, maxBytes, maxFiles, hostSuffix, trashDays, changeDays };
   const info = await deps.store.projects.update(call.project, changes, call.actor);
   if (info === undefined) throw errors.projectNotFound(call.project);
   return await projectDetails(info, call, deps);

@@ -3,6 +3,7 @@ import { json } from "../../http/responses/json_response.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { isProjectId, keyNameProblem } from "../../rules/names.ts";
+import { MAX_TRASH_DAYS } from "../../rules/projects.ts";
 import { keyPrefix } from "../../rules/secrets.ts";
 import { administratorEndpoint, jsonFailures } from "./admin_call.ts";
 import {
@@ -13,7 +14,7 @@ import {
   projectJson,
   projectUsageJson,
 } from "./json.ts";
-import { projectFields, usageFields } from "./project.ts";
+import { projectFields, trashDays, usageFields } from "./project.ts";
 
 /** `GET /admin/v1/projects`: every project with its usage. */
 export const listProjects = administratorEndpoint({
@@ -77,7 +78,7 @@ export const listProjects = administratorEndpoint({
   return json(200, { projects, disk, integrity, ...optional });
 });
 
-const CREATE_FIELDS = ["name", "project_id", "max_bytes", "max_files"];
+const CREATE_FIELDS = ["name", "project_id", "max_bytes", "max_files", "trash_days"];
 
 /** `POST /admin/v1/projects`: creates a project and its first key, which is returned only once. */
 export const createProject = administratorEndpoint({
@@ -85,7 +86,8 @@ export const createProject = administratorEndpoint({
   tag: "Projects",
   summary: "Create a project",
   description:
-    "Creates a project and its first key, which is returned only in this response. For the administrator only.",
+    "Creates a project and its first key, which is returned only in this response. Without `trash_days` its trash is as " +
+    "`serve --trash-days` says: off by default. For the administrator only.",
   body: jsonBody(
     "Its name and id. Without an id the server chooses one.",
     schema("CreateProjectRequest"),
@@ -115,6 +117,7 @@ export const createProject = administratorEndpoint({
       project_id: orNull(schema("ProjectId")),
       max_bytes: orNull(schema("ByteLimit")),
       max_files: orNull(schema("FileLimit")),
+      trash_days: trashDays,
     }, {
       optional: CREATE_FIELDS,
       description: "All fields are optional.",
@@ -125,14 +128,15 @@ export const createProject = administratorEndpoint({
       prefix: schema("KeyPrefix"),
     }),
   },
-}, async (call, { store, idleTimeout }) => {
+}, async (call, { store, idleTimeout, trashDays: usual }) => {
   const fields = await Fields.read(call, idleTimeout, CREATE_FIELDS);
   const name = fields.optionalText("name", keyNameProblem);
   const id = fields.optionalText("project_id", projectIdProblem);
   const maxBytes = fields.sizeOrNull("max_bytes") ?? undefined;
   const maxFiles = fields.integerOrNull("max_files", 1, Number.MAX_SAFE_INTEGER) ?? undefined;
-  const limits = { maxBytes, maxFiles };
-  const { info, key } = await store.projects.create(id, name, limits, call.actor);
+  const trashDays = fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS) ?? usual;
+  const settings = { maxBytes, maxFiles, trashDays };
+  const { info, key } = await store.projects.create(id, name, settings, call.actor);
   return json(201, { ...projectJson(info), project_key: key.text, prefix: keyPrefix(key) });
 });
 

@@ -15,6 +15,10 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
     role: { type: "string", enum: ["admin", "project"] },
     project_id: orNull(schema("ProjectId")),
     project_name: orNull(schema("Label")),
+    trash_days: orNull({
+      type: "integer",
+      description: "The days of the project's trash, 0 if it is off; `null` for the administrator.",
+    }),
     key: { ...text, description: "The prefix of the project key, or `admin`." },
     permissions: listOf({ type: "string", enum: PERMISSIONS }),
     drives: orNull(listOf(schema("DriveName"))),
@@ -30,6 +34,7 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
       description: "When the session ends, if it is not used before.",
     },
     version: { ...text, description: "The version of the server." },
+    webdav: { type: "boolean", description: "Whether WebDAV is on." },
     s3: orNull({ ...text, description: "The address of S3; `null` if it is off." }),
   }),
   CurrentSession: closed({ session: orNull(schema("Session")) }),
@@ -42,7 +47,7 @@ type SessionJson = Record<string, unknown>;
 export async function sessionJson(
   { token, session: { record, key } }: SignedIn,
   origin: string,
-  { program, store, s3 }: Pick<Deps, "program" | "store" | "s3">,
+  { program, store, s3, hasWebdav }: Pick<Deps, "program" | "store" | "s3" | "hasWebdav">,
 ): Promise<SessionJson> {
   const project = key === undefined ? undefined : await store.projects.get(key.project);
   return {
@@ -50,12 +55,14 @@ export async function sessionJson(
     role: key === undefined ? "admin" : "project",
     project_id: key?.project ?? null,
     project_name: project?.name ?? null,
+    trash_days: key === undefined ? null : project?.trashDays ?? 0,
     key: key?.prefix ?? "admin",
     ...scopeJson(key?.rights ?? Rights.all),
     csrf: csrfOf(token),
     created: isoSeconds(record.created),
     expires: isoSeconds(record.expires),
     version: program.version,
+    webdav: hasWebdav,
     s3: s3(origin) ?? null,
   };
 }
@@ -66,7 +73,7 @@ export async function sessionJson(
  */
 export async function currentSession(
   routed: Pick<RoutedRequest, "request" | "origin">,
-  deps: Pick<Deps, "store" | "share" | "basePath" | "program" | "s3">,
+  deps: Pick<Deps, "store" | "share" | "basePath" | "program" | "s3" | "hasWebdav">,
 ): Promise<SessionJson | null> {
   const [found, ...others] = await sessionsOfCookies(routed, deps);
   // One of several may be of a stranger, who wants this browser to work in a project of theirs.

@@ -148,6 +148,12 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "proxies whose X-Forwarded-For is trusted, comma-separated",
     unset: "none",
   },
+  {
+    name: "trash-days",
+    value: "N",
+    help: "days that the trash of new projects keeps files; 0 for no trash",
+    default: "0",
+  },
   { name: "upload-ttl", value: "TIME", help: "lifetime of a multipart upload", default: "24h" },
   {
     name: "failed-reasons",

@@ -31,6 +31,7 @@ import {
   SHARE_HOST,
   SIZE,
   SWITCH,
+  TRASH_DAYS,
   UPSTREAMS,
 } from "./value_types.ts";
 
@@ -79,6 +80,7 @@ function parseOptions(values: OptionValues) {
     s3SecretFile: values.text("s3-secret-file"),
     corsOrigins: values.parsed("cors-origin", ORIGINS),
     trustedProxies: values.optional("trusted-proxy", PROXIES),
+    trashDays: values.parsed("trash-days", TRASH_DAYS),
     uploadTtl: values.parsed("upload-ttl", DURATION),
     failedReasons: values.optional("failed-reasons", SWITCH) ?? false,
     idleTimeout: values.parsed("idle-timeout", DURATION),

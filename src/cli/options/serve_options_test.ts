@@ -42,6 +42,7 @@ const DEFAULTS: ServeOptions = {
   tlsKey: undefined,
   corsOrigins: "*",
   trustedProxies: undefined,
+  trashDays: 0,
   uploadTtl: 86_400_000,
   failedReasons: false,
   idleTimeout: 60_000,
@@ -145,6 +146,12 @@ const CASES: readonly OptionCase[] = [
     field: "trustedProxies",
     good: ["127.0.0.1", "10.0.0.0/8, ::1"].map((text) => [text, TrustedProxies.parse(text)]),
     bad: ["localhost", "10.0.0.0/33", "10.0.0.1,", "*", "10.0.0.1:80"],
+  },
+  {
+    name: "trash-days",
+    field: "trashDays",
+    good: [["0", 0], ["30", 30], ["365", 365]],
+    bad: ["-1", "366", "1.5", "x"],
   },
   {
     name: "upload-ttl",

@@ -4,6 +4,7 @@ import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem } from "../../rules/hosts.ts";
 import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
+import { MAX_TRASH_DAYS } from "../../rules/projects.ts";
 import { parseByteSize, parseDuration, SECOND } from "../../rules/units.ts";
 import { READ_MODES, type ReadMode } from "../../store/reads/read_mode.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
@@ -79,6 +80,12 @@ export const COUNT: ValueType<number> = {
     return /^\d+$/.test(text) && Number.isSafeInteger(count) && count > 0 ? count : undefined;
   },
   expected: "a whole number from 1",
+};
+
+/** Days; 0 turns the trash off. */
+export const TRASH_DAYS: ValueType<number> = {
+  parse: (text) => /^\d{1,3}$/.test(text) && +text <= MAX_TRASH_DAYS ? +text : undefined,
+  expected: `a whole number from 0 to ${MAX_TRASH_DAYS}`,
 };
 
 /** The most processes of one server. */

@@ -148,7 +148,7 @@ class Opening {
   }
 
   async #announce({ store }: Server): Promise<void> {
-    const created = await applyCredentials(store, this.credentials);
+    const created = await applyCredentials(store, this.credentials, this.options.settings);
     announce(startMessage(created, "https://<this program's address>", ""));
     const { settings: { s3Domain }, observation } = this.options;
     if (s3Domain !== undefined) announce(`S3 is at https://${s3Domain}\n`);

@@ -87,7 +87,7 @@ export async function serve(
     await run(settings, { tls, acme }, parts, async (addresses) => {
       if (sharingOf(peers) !== "further") {
         // Last, so that no failure can keep new secrets from being shown.
-        const created = await applyCredentials(server.store, credentials);
+        const created = await applyCredentials(server.store, credentials, options);
         const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
         await announceStart({ ...addresses, created, curlFlags }, server.store, options, env);
       }

@@ -559,6 +559,7 @@ export interface ProjectDetails {
  * ```
  */
 export interface ProjectChange {
+  name?: string | null | undefined;
   maxBytes?: number | null | undefined;
   maxFiles?: number | null | undefined;
   hostSuffix?: string | null | undefined;
@@ -610,6 +611,7 @@ export interface ProjectEvent {
     | "project.deleted"
     | "quota.changed"
     | "trash.changed"
+    | "project.renamed"
     | "changes.changed"
     | "host_suffix.changed"
     | "drive.deleted"

@@ -29,6 +29,9 @@ export const links = {
     query: { open?: string; q?: string } = {},
   ): string => hashOf(["p", project, "files", drive, ...path.split("/")], query),
 
+  /** The drive of a project that has none yet: the first upload makes it. */
+  firstDrive: (project: string): string => hashOf(["p", project, "files", "files", ""]),
+
   drives: (project: string): string => hashOf(["p", project, "files"]),
   app: (project: string, app: string): string => hashOf(["p", project, "apps", app]),
 };

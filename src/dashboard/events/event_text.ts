@@ -7,6 +7,7 @@ type EventName = Schemas["Event"]["event"];
 const TEXTS: Readonly<Record<EventName, string>> = {
   "project.created": "Project created",
   "project.deleted": "Project deleted",
+  "project.renamed": "Project renamed",
   "quota.changed": "Limit changed",
   "trash.changed": "Trash changed",
   "changes.changed": "Feed of changes changed",
@@ -44,6 +45,7 @@ export function actorText(by: string): string {
 
 /** The values of settings in words. */
 const SETTINGS: Readonly<Record<string, (value: string) => string>> = {
+  name: (value) => value === "null" ? "no name" : value,
   max_bytes: (value) => value === "null" ? "none" : formatBytes(Number(value)),
   max_files: (value) => value === "null" ? "no limit of files" : plural(Number(value), "file"),
   trash_days: (value) => value === "0" ? "off" : plural(Number(value), "day"),

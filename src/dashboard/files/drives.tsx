@@ -41,6 +41,11 @@ export function Drives({ project }: { project: string }) {
                 text={isOffered ? "A drive holds files and folders." : undefined}
               >
                 {create}
+                {isOffered && (
+                  <Button onClick={() => app.router.go(links.firstDrive(project))}>
+                    Upload files
+                  </Button>
+                )}
               </Empty>
             );
           }

@@ -12,6 +12,7 @@ import { Meter } from "../ui/meter.tsx";
 import { Page } from "../ui/page.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
+import { daysOf, TrashField, useTrashDays } from "./trash_field.tsx";
 import { NO_SIZE, parseSize, SIZE_FIELD } from "./size_field.ts";
 
 type ProjectUsage = Schemas["ProjectUsage"];
@@ -29,7 +30,7 @@ export function Projects() {
       label: "Project key",
       secret: made.project_key,
     });
-    app.router.go(links.drives(made.project_id));
+    app.router.go(links.firstDrive(made.project_id));
   };
   const button = <Button kind="primary" icon={Plus} onClick={create}>New project</Button>;
   return (
@@ -122,11 +123,14 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
   const name = useText();
   const id = useText();
   const limit = useText();
+  const [trash, setTrash] = useTrashDays();
   const create = async () => {
     const max_bytes = parseSize(limit.value);
-    // The field says why.
-    if (max_bytes === undefined) return;
+    const trash_days = daysOf(trash);
+    // The fields say why.
+    if (max_bytes === undefined || trash_days === undefined) return;
     const body = {
+      trash_days,
       ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
       ...(id.value.trim() === "" ? {} : { project_id: id.value.trim() }),
       ...(max_bytes === null ? {} : { max_bytes }),
@@ -153,6 +157,7 @@ function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => vo
         {...limit}
         problem={parseSize(limit.value) === undefined ? NO_SIZE : undefined}
       />
+      <TrashField value={trash} onChange={setTrash} />
     </FormDialog>
   );
 }

@@ -6,6 +6,7 @@ import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts
 import { links } from "../core/links.ts";
 import type { Resource } from "../core/resource.ts";
 import { NO_SIZE, parseSize, SIZE_FIELD, sizeText } from "../projects/size_field.ts";
+import { MAX_TRASH_DAYS } from "../projects/trash_field.tsx";
 import { useProject } from "../projects/use_project.ts";
 import { Button, useBusy } from "../ui/button.tsx";
 import { confirm } from "../ui/dialog.tsx";
@@ -19,9 +20,6 @@ import { Table } from "../ui/table.tsx";
 type Project = Schemas["ProjectDetails"];
 type Change = Schemas["ChangeProjectRequest"];
 
-/** The most days that the trash may keep files. */
-const MAX_TRASH_DAYS = 365;
-
 export function Settings({ project }: { project: string }) {
   const app = useApp();
   const resource = useProject(project);
@@ -33,11 +31,11 @@ export function Settings({ project }: { project: string }) {
             <Section title="Project">
               <Facts
                 facts={[
-                  ["Name", info.name ?? "—"],
                   ["Id", info.project_id],
                   ["Created", formatDate(info.created)],
                 ]}
               />
+              <NameSetting {...{ info, resource }} />
             </Section>
             <TrashSettings {...{ info, resource }} />
             <Drives {...{ info, resource }} />
@@ -107,6 +105,22 @@ function useSave({ info, resource }: SettingsProps): (change: Change) => Promise
     resource.reload();
     toasts.success("Saved");
   };
+}
+
+function NameSetting(props: SettingsProps) {
+  const { name } = props.info;
+  const save = useSave(props);
+  return (
+    <Setting
+      label="Name"
+      hint="What people call the project. Programs know it by its id."
+      placeholder="None"
+      saved={name}
+      initial={name ?? ""}
+      parse={(text) => text.trim() || null}
+      onSave={(name) => save({ name })}
+    />
+  );
 }
 
 function TrashSettings(props: SettingsProps) {

@@ -1,18 +1,19 @@
 import { CloudOff, Hourglass } from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
-import { links } from "../core/links.ts";
-import type { Session } from "../core/session.ts";
 import { TransfersContext, useTransfers } from "../transfers/transfers.ts";
 import { TransferCard } from "../transfers/card.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { BottomBar } from "./bottom_bar.tsx";
+import { homeOf, leadToFiles } from "./home.ts";
 import { Sidebar } from "./sidebar.tsx";
 import { viewOf } from "./sections.tsx";
 
 /** The frame around every view: navigation, messages of the connection, and transfers, which go on when the view changes. */
 export function Shell() {
-  const { session, router } = useApp();
+  const app = useApp();
+  const { session, router, toasts } = app;
+  const isFirst = useRef(true);
   const transfers = useTransfers();
   const main = useRef<HTMLElement>(null);
   const current = session.current.value;
@@ -21,7 +22,11 @@ export function Shell() {
 
   // Before anything else can change the address, which would be lost.
   useLayoutEffect(() => {
-    if (view === undefined && current !== null) router.replace(homeOf(current));
+    if (view === undefined && current !== null) {
+      router.replace(homeOf(app));
+      if (isFirst.current) leadToFiles(app).catch((error) => toasts.error(error));
+    }
+    isFirst.current = false;
   });
   // Screen readers and the next Tab start at the new view. Synchronous: a later call could take the focus from another element.
   useLayoutEffect(() => {
@@ -47,11 +52,6 @@ export function Shell() {
       </div>
     </TransfersContext.Provider>
   );
-}
-
-/** The first page of a session: a project opens on its files. */
-function homeOf({ role, project_id }: Session): string {
-  return role === "admin" || project_id === null ? links.projects() : links.drives(project_id);
 }
 
 const TEXTS = {

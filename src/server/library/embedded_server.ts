@@ -46,7 +46,7 @@ export class EmbeddedServer implements OpenServer {
       s3SecretKey,
     });
     try {
-      await storeCredentials(server.store, options.credentials);
+      await storeCredentials(server.store, options.credentials, settings);
       const handler = new RuntimeHandler((await server.responders()).app);
       server.start();
       log.open();

@@ -44,6 +44,8 @@ export interface OpenServerOptions {
   corsOrigin?: string | readonly string[] | undefined;
   /** The addresses or networks of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   trustedProxy?: string | readonly string[] | undefined;
+  /** How many days the trash of new projects keeps files; 0 for no trash. Default: 0. */
+  trashDays?: number | undefined;
   /** The lifetime of an upload in parts. Default: 24 hours. */
   uploadTtl?: Time | undefined;
   /** The time without a byte after which an upload ends; a download, ten times. Default: 60 seconds. */

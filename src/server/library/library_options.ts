@@ -29,6 +29,7 @@ const SHARED: Readonly<Partial<Record<keyof OpenServerOptions, keyof typeof KIND
   metricsToken: "text",
   corsOrigin: "list",
   trustedProxy: "list",
+  trashDays: "number",
   uploadTtl: "time",
   idleTimeout: "time",
   shutdownTimeout: "time",

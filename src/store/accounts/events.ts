@@ -20,6 +20,7 @@ export const EVENTS = [
   "project.deleted",
   "quota.changed",
   "trash.changed",
+  "project.renamed",
   "changes.changed",
   "host_suffix.changed",
   "drive.deleted",

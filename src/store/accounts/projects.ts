@@ -32,6 +32,7 @@ export type UsedProject = ProjectInfo & ProjectUsage;
 
 /** Settings of a project that can be changed. `null` removes a setting. */
 export interface ProjectChanges {
+  name?: string | null | undefined;
   maxBytes?: number | null | undefined;
   maxFiles?: number | null | undefined;
   hostSuffix?: string | null | undefined;
@@ -40,6 +41,12 @@ export interface ProjectChanges {
   /** 0 turns the feeds of changes off, and what they have is deleted in the background. */
   changeDays?: number | undefined;
 }
+
+/** Settings that a new project may have. */
+export type ProjectSettings = Pick<
+  ProjectChanges,
+  "name" | "maxBytes" | "maxFiles" | "trashDays"
+>;
 
 /** The outcome of deleting a drive that must be empty. */
 export type EmptyDriveDeletion = "deleted" | "absent" | "not empty";
@@ -66,8 +73,10 @@ export class ProjectStore {
   /**
    * Creates a project and a key that opens it, unless they exist. An expired key is replaced by one without limits. A
    * deletion of the project is finished first.
+   *
+   * @param settings Those of a project that is created.
    */
-  async ensure(project: string, key: ProjectKey): Promise<void> {
+  async ensure(project: string, key: ProjectKey, settings: ProjectSettings = {}): Promise<void> {
     const hash = hashSecret(key.text);
     await transact(this.db, async () => {
       const [owner, deletion, stored] = await this.db.reader.getMany<
@@ -89,7 +98,7 @@ export class ProjectStore {
         .check(deletion.key, null)
         .check(stored.key, stored.versionstamp);
       if (owner.value === null) {
-        operation.set(owner.key, { created } satisfies ProjectRecord);
+        operation.set(owner.key, changed({ created }, settings));
         this.events.record(operation, COMMAND_LINE, { event: "project.created", project });
       }
       if (stored.value === null) {
@@ -107,14 +116,14 @@ export class ProjectStore {
    * Creates a project and its first key, which cannot be read again.
    *
    * @param project Its id; a random one unless given.
-   * @param limits Its limits; none unless given.
+   * @param settings Its limits and its trash; none unless given.
    * @throws {AlreadyExists} if there is a project with this id.
    * @throws {BeingDeleted} while a project with this id is being deleted.
    */
   async create(
     project: string | undefined,
     name: string | undefined,
-    limits: Pick<ProjectChanges, "maxBytes" | "maxFiles"> = {},
+    settings: ProjectSettings = {},
     actor: Actor = COMMAND_LINE,
   ): Promise<{ info: ProjectInfo; key: ProjectKey }> {
     const made = await transact(this.db, async () => {
@@ -128,8 +137,7 @@ export class ProjectStore {
       if (owner.value !== null) throw new AlreadyExists("project", id);
       if (deletion.value !== null) throw new BeingDeleted("project", id);
       const created = Date.now();
-      const named = name === undefined ? {} : { name };
-      const record = changed({ created, ...named }, limits);
+      const record = changed({ created }, { ...settings, name });
       const operation = new Operation().check(owner.key, null)
         .check(deletion.key, null)
         .set(owner.key, record);
@@ -288,9 +296,11 @@ export class ProjectStore {
 
 function changed(
   record: ProjectRecord,
-  { maxBytes, maxFiles, hostSuffix, trashDays, changeDays }: ProjectChanges,
+  { name, maxBytes, maxFiles, hostSuffix, trashDays, changeDays }: ProjectChanges,
 ): ProjectRecord {
   const after = { ...record };
+  if (name === null) delete after.name;
+  else if (name !== undefined) after.name = name;
   if (maxBytes === null) delete after.maxBytes;
   else if (maxBytes !== undefined) after.maxBytes = maxBytes;
   if (maxFiles === null) delete after.maxFiles;
@@ -319,6 +329,7 @@ function* changeEvents(before: ProjectRecord, after: ProjectRecord): Generator<N
 
 /** The settings that can be changed: the event of a change, the name in the API, and the value there of one that is unset. */
 const SETTINGS = [
+  { field: "name", event: "project.renamed", name: "name", unset: null },
   { field: "maxBytes", event: "quota.changed", name: "max_bytes", unset: null },
   { field: "maxFiles", event: "quota.changed", name: "max_files", unset: null },
   { field: "trashDays", event: "trash.changed", name: "trash_days", unset: 0 },

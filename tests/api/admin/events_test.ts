@@ -117,8 +117,8 @@ const CHANGES: Change[] = [
   {
     method: "PATCH",
     path: "",
-    body: { trash_days: 30 },
-    events: [["trash.changed", "trash_days=30"]],
+    body: { trash_days: 30, name: "Renamed" },
+    events: [["project.renamed", "name=Renamed"], ["trash.changed", "trash_days=30"]],
   },
   { method: "DELETE", path: "/drives/photos", events: [["drive.deleted", "photos"]] },
 ];

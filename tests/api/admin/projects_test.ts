@@ -69,6 +69,23 @@ test("A project may have an id of the caller's choice.", async ({ server }) => {
   }
 });
 
+test("A project is made with a trash, and renamed by its owner.", async ({ server }) => {
+  const project = await Project.make(server, { name: "Photos", trash_days: 30 });
+  const changed = async (body: Record<string, unknown>, status = 200) =>
+    (await project.call("PATCH", "", { body })).expect(status).json as Record<string, unknown>;
+  const read = async () =>
+    (await project.call("GET", "")).expect(200).json as Record<string, unknown>;
+  assertEquals([(await read())["name"], (await read())["trash_days"]], ["Photos", 30]);
+  assertEquals((await changed({ name: "Öffis" }))["name"], "Öffis");
+  await changed({ name: " " }, 400);
+  assertEquals((await changed({ name: null }))["name"], null);
+  assertEquals((await read())["trash_days"], 30);
+  for (const trash_days of [-1, 366, "30", 1.5]) {
+    const body = { trash_days };
+    assertErrorAnswer((await administer(server, "POST", PROJECTS, { body })).expect(400));
+  }
+});
+
 test("Of ten calls for one id at once, one makes the project.", async ({ server }) => {
   const body = { project_id: "wanted" };
   const calls = Array.from({ length: 10 }, () => administer(server, "POST", PROJECTS, { body }));

@@ -1,6 +1,7 @@
 import type { DriveJson, ProjectJson, ProjectUsageJson } from "../../../api/admin/json.ts";
 import type { Administration } from "../../../client/administration.ts";
 import { keyNameProblem, MAX_LIST } from "../../../rules/names.ts";
+import { MAX_TRASH_DAYS } from "../../../rules/projects.ts";
 import { formatBytes, parseByteSize } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural, quoteWord } from "../../terminal/text.ts";
@@ -15,9 +16,6 @@ const NONE = "none";
 
 const OVER_LIMIT = "That is over the limit: nothing can be added until enough is deleted.";
 
-/** The longest time that the trash keeps files, in days (sharing contract). */
-const MAX_TRASH_DAYS = 365;
-
 /** The longest time that changes are kept, in days (contract of programs). */
 const MAX_CHANGE_DAYS = 90;
 
@@ -26,8 +24,10 @@ export async function createProject(call: AdminCall): Promise<void> {
   call.validate("id", projectIdProblem);
   call.validate("max-bytes", sizeProblem);
   call.validate("max-files", countProblem);
+  call.validate("trash-days", daysProblem(MAX_TRASH_DAYS));
   const limits = { max_bytes: sizeIn(call), max_files: countIn(call) };
-  const wanted = { project_id: call.get("id"), name: call.get("NAME"), ...limits };
+  const trash_days = daysIn(call, "trash-days");
+  const wanted = { project_id: call.get("id"), name: call.get("NAME"), ...limits, trash_days };
   const made = await call.administer((on) =>
     on.create<ProjectJson & { project_key: string }>(["projects"], wanted)
   );
@@ -71,23 +71,25 @@ export async function showProject(call: AdminCall): Promise<void> {
 
 export async function changeProject(call: AdminCall): Promise<void> {
   call.validate("ID", projectIdProblem);
-  const options = ["max-bytes", "max-files", "host-suffix", "trash-days", "change-days"];
-  const [limit, files, suffix, days, changeDays] = options.map((name) => call.get(name));
+  const options = ["name", "max-bytes", "max-files", "host-suffix", "trash-days", "change-days"];
+  const [name, limit, files, suffix, days, changeDays] = options.map((name) => call.get(name));
   if (options.every((name) => call.get(name) === undefined)) {
     throw new UsageError(
-      "Nothing to change: give --max-bytes, --max-files, --host-suffix, --trash-days or --change-days",
+      "Nothing to change: give --max-bytes, --max-files, --host-suffix, --trash-days or --change-days, or --name",
     );
   }
+  if (name !== NONE) call.validate("name", keyNameProblem);
   if (limit !== NONE) call.validate("max-bytes", orNone(sizeProblem));
   if (files !== NONE) call.validate("max-files", orNone(countProblem));
   call.validate("trash-days", daysProblem(MAX_TRASH_DAYS));
   call.validate("change-days", daysProblem(MAX_CHANGE_DAYS));
   const changes = {
+    name: name === NONE ? null : name,
     max_bytes: limit === NONE ? null : sizeIn(call),
     max_files: files === NONE ? null : countIn(call),
     host_suffix: suffix === NONE ? null : suffix?.toLowerCase(),
-    trash_days: days === undefined ? undefined : Number(days),
-    change_days: changeDays === undefined ? undefined : Number(changeDays),
+    trash_days: daysIn(call, "trash-days"),
+    change_days: daysIn(call, "change-days"),
   };
   const details = await call.administer(async (on) => {
     const path = ["projects", call.required("ID")];
@@ -100,6 +102,11 @@ export async function changeProject(call: AdminCall): Promise<void> {
       : [`Its trash ${details.trash_days === 0 ? "is " : ""}${trashOf(details)}.`]),
     ...(changeDays === undefined ? [] : [`Its feed of changes is ${changesOf(details)}.`]),
   ]);
+}
+
+function daysIn(call: AdminCall, option: string): number | undefined {
+  const days = call.get(option);
+  return days === undefined ? undefined : Number(days);
 }
 
 async function detailsOf(on: Administration, project: string): Promise<ProjectDetails> {

@@ -21,6 +21,12 @@ export const projectCommands: readonly Command[] = [
       { name: "id", value: "ID", help: "the id, 1 to 64 of A-Z a-z 0-9 -", unset: "random" },
       { name: "max-bytes", value: "SIZE", help: "limit for the size of its files", unset: "none" },
       { name: "max-files", value: "N", help: "limit for the number of its files", unset: "none" },
+      {
+        name: "trash-days",
+        value: "N",
+        help: "days that its trash keeps files",
+        unset: "as serve --trash-days says",
+      },
     ],
     makesStore: true,
     summary: "create a project and its first key",
@@ -47,6 +53,7 @@ export const projectCommands: readonly Command[] = [
     name: "project change",
     operands: ["ID"],
     options: [
+      { name: "name", value: "NAME", help: "its name, or none" },
       {
         name: "max-bytes",
         value: "SIZE",

@@ -138,7 +138,7 @@ export class FileActions {
   /** Deletes entries: into the trash with a way back, or for good after a question. */
   async remove(entries: readonly Entry[]): Promise<void> {
     const hasTrash = await this.#mayBeRestored();
-    if (hasTrash !== true && !await this.#confirmRemoval(entries, hasTrash)) return;
+    if (!hasTrash && !await this.#confirmRemoval(entries)) return;
     // Only what is there now: a file that others store in a folder meanwhile stays.
     const { files, folders } = await this.#files.contentsOf(entries);
     const { done, failed, since } = await this.#files.remove(files);
@@ -152,7 +152,7 @@ export class FileActions {
       const text = `Cannot delete ${plural(failed.length, "file")}: ${failure.error}`;
       return this.app.toasts.error(text);
     }
-    if (hasTrash !== true) return this.app.toasts.success(`Deleted ${describe(entries)}`);
+    if (!hasTrash) return this.app.toasts.success(`Deleted ${describe(entries)}`);
     this.app.toasts.success(`Moved ${describe(entries)} to trash`, {
       label: "Undo",
       run: () => void this.#undoRemoval(done, folders, since),
@@ -220,19 +220,20 @@ export class FileActions {
     return new Relocation(this.app, this.place, { isCopy, onChange: this.onChange });
   }
 
-  /** Whether what is deleted can be restored; `undefined` if the session may not know. */
-  async #mayBeRestored(): Promise<boolean | undefined> {
+  /** Whether what is deleted can be restored. A key that may not read the project learns it from its session. */
+  async #mayBeRestored(): Promise<boolean> {
     const { api, session } = this.app;
-    if (!session.may("admin")) return undefined;
+    if (!session.may("admin")) {
+      const { session: now } = await dataOf(api.GET("/dashboard/session"));
+      return (now?.trash_days ?? 0) > 0;
+    }
     const params = { path: { project_id: this.place.project } };
     const { trash_days } = await dataOf(api.GET("/admin/v1/projects/{project_id}", { params }));
     return trash_days > 0;
   }
 
-  async #confirmRemoval(entries: readonly Entry[], hasTrash: false | undefined): Promise<boolean> {
-    const warning = hasTrash === undefined
-      ? "If the trash of the project is off, this cannot be undone."
-      : "The trash is off, so this cannot be undone.";
+  async #confirmRemoval(entries: readonly Entry[]): Promise<boolean> {
+    const warning = "The trash is off, so this cannot be undone.";
     const hasFolder = entries.some(({ kind }) => kind === "folder");
     return await confirm(this.app, {
       title: `Delete ${describe(entries)}?`,

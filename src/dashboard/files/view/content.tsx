@@ -1,4 +1,5 @@
 import { FolderOpen, SearchX } from "lucide";
+import { ConnectWays } from "../../settings/connect_ways.tsx";
 import { mayUpload } from "../../transfers/drop_zone.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Empty, LoadProblem, Skeleton } from "../../ui/loaded.tsx";
@@ -61,6 +62,8 @@ function Nothing() {
       icon={FolderOpen}
       title={place.path === "" ? "This drive is empty" : "This folder is empty"}
       text={mayUpload(session, place) ? "Drop files or folders here, or upload them." : undefined}
-    />
+    >
+      {place.path === "" && mayUpload(session, place) && <ConnectWays project={place.project} />}
+    </Empty>
   );
 }
