@@ -21,6 +21,8 @@ export const NO_LOAD: ServerLoad = {
 /** A server's dependencies on this store, with defaults for everything else. */
 export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
   return {
+    trashDays: 0,
+    hasWebdav: true,
     ...testParts(store),
     administrator: store.adminToken,
     dashboard: StaticFiles.of(new Map()),
