@@ -6,3 +6,6 @@ export const MAX_USAGE_DAYS = 400;
 
 /** The days of usage that are returned unless a request says otherwise. */
 export const DEFAULT_USAGE_DAYS = 30;
+
+/** The longest time that the trash of a project keeps files, in days. */
+export const MAX_TRASH_DAYS = 365;

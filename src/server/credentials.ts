@@ -7,7 +7,6 @@ import {
   parseProjectKey,
   type ProjectKey,
 } from "../rules/secrets.ts";
-import { FIRST_PROJECT_NAME } from "../rules/projects.ts";
 import type { Store } from "../store/store.ts";
 import { UsageError } from "../cli/terminal/output.ts";
 
@@ -28,6 +27,9 @@ export interface NewProjects {
 }
 
 type CredentialStore = Pick<Store, "projects" | "adminToken" | "links">;
+
+/** The name of the project that the first start creates. */
+const FIRST_PROJECT_NAME = "My files";
 
 /** How to create a secret: a sentence. */
 const HOW_TO_CREATE = "Create one with: openssl rand -hex 16";

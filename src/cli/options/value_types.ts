@@ -4,7 +4,7 @@ import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem } from "../../rules/hosts.ts";
 import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
-import { MAX_TRASH_DAYS } from "../../rules/projects.ts";
+import { MAX_TRASH_DAYS } from "../../rules/lifetimes.ts";
 import { parseByteSize, parseDuration, SECOND } from "../../rules/units.ts";
 import { READ_MODES, type ReadMode } from "../../store/reads/read_mode.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
