@@ -34,6 +34,19 @@ Deno.test("every source that the documentation names exists", async () => {
   assertEquals(missing, []);
 });
 
+Deno.test("every function and class that the documentation places in a source is there", async () => {
+  const missing: string[] = [];
+  for (const page of PAGES) {
+    for (const { name, source } of page.definitions()) {
+      const code = await Deno.readTextFile(ROOT_PATH + source);
+      if (!new RegExp(`\\b${name}\\b`).test(code)) {
+        missing.push(`${page.path}: ${name} in ${source}`);
+      }
+    }
+  }
+  assertEquals(missing, []);
+});
+
 Deno.test("every page of docs/ is in the README's index", async () => {
   const readme = await Page.read("README.md");
   const linked = new Set(readme.links().map((link) => readme.resolve(link)));

@@ -66,6 +66,12 @@ export class Page {
     return [...names].map(([, name = ""]) => name);
   }
 
+  /** What the page says to be in a source file, as in: `Store.close` in `src/store/store.ts`. */
+  definitions(): { name: string; source: string }[] {
+    const all = this.text.matchAll(/`(?:\w+\.)*(\w+)`\s+in\s+`(src\/[\w./-]+\.tsx?)`/g);
+    return [...all].map(([, name = "", source = ""]) => ({ name, source }));
+  }
+
   /** The path of what a relative link leads to, below the repository's root. */
   resolve(target: string): string {
     const url = new URL(target, new URL(this.path, ROOT));
