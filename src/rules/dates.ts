@@ -88,7 +88,7 @@ export function utcTime(time: number): string | undefined {
 }
 
 /**
- * Formats a time as "UTC with seconds" (wire contract): `2021-04-22T11:50:08Z`. Milliseconds are cut off.
+ * Formats a time as "UTC with seconds" (docs/contract.md, Applications): `2021-04-22T11:50:08Z`. Milliseconds are cut off.
  *
  * @param time Milliseconds since 1970.
  */

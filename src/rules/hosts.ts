@@ -148,7 +148,7 @@ export class HostRules {
 
   /**
    * Checks a name, in lower case, as the host of an application or as the suffix of such hosts. "IP addresses,
-   * `localhost`, public suffixes, and the server's own names … can never be claimed" (wire contract).
+   * `localhost`, public suffixes and names of the server can never be claimed" (docs/contract.md).
    *
    * @returns What is wrong with it, as the end of a sentence; `undefined` for a name that can be claimed.
    */

@@ -7,13 +7,13 @@
  * @module
  */
 
-/** A file's name, in bytes of UTF-8 (wire contract). */
+/** A file's name, in bytes of UTF-8 (docs/contract.md, Names). */
 export const MAX_FILE_NAME = 1024;
 
-/** A drive's name, in bytes of UTF-8 after percent-decoding (wire contract). */
+/** A drive's name, in bytes of UTF-8 after percent-decoding (docs/contract.md, Names). */
 export const MAX_DRIVE_NAME = 128;
 
-/** A project's id, in characters (wire contract). */
+/** A project's id, in characters (docs/contract.md, Names). */
 export const MAX_PROJECT_ID = 64;
 
 /** An application's name, in characters: like a project's id it is a segment of paths and a part of store keys. */
@@ -23,7 +23,7 @@ export const MAX_APP_NAME = 64;
 export const MAX_KEY_NAME = 128;
 export const MAX_DESCRIPTION = 1024;
 
-/** "At most 1000 names are returned by default" (List Files); a greater `limit` counts as 1000 (wire contract). */
+/** "`limit` above 1000 counts as 1000" (docs/contract.md, General rules). */
 export const MAX_LIST = 1000;
 
 /** "One request looks at 100,000 names at most" (Search). */
@@ -101,7 +101,7 @@ export function driveNameProblem(name: string): string | undefined {
   return unicodeProblem(name) ?? byteLengthProblem(name, MAX_DRIVE_NAME);
 }
 
-/** Returns whether a text is a valid project id: "an id is 1 to 64 of `A-Z a-z 0-9 -`" (wire contract). */
+/** Returns whether a text is a valid project id: "1 to 64 characters of `A-Z a-z 0-9 -`" (docs/contract.md, Names). */
 export function isProjectId(id: string): boolean {
   return id.length <= MAX_PROJECT_ID && PROJECT_ID.test(id);
 }

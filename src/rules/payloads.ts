@@ -11,7 +11,7 @@ export const MAX_PAYLOAD = 10 * MIB;
 /** "Each chunk is at least 5 MB", in bytes: the smaller reading of MB is the limit. */
 export const MIN_PART = 5_000_000;
 
-/** Parts of one upload: "`part` is 1 to 10,000" (wire contract). */
+/** Parts of one upload: "`part` is 1 to 10,000" (docs/contract.md, Uploads). */
 export const MAX_PARTS = 10_000;
 
 /** Part numbers that a message lists before it counts the rest. */

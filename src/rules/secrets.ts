@@ -6,7 +6,7 @@
 import { createHash, randomInt } from "node:crypto";
 import { isProjectId } from "./names.ts";
 
-/** "A secret has at least 128 random bits" (wire contract): 22 characters of `A-Z a-z 0-9` have 131 (22 × log2 62). */
+/** "At least 128 random bits" (docs/contract.md, Keys): 22 characters of `A-Z a-z 0-9` have 131 (22 × log2 62). */
 export const MIN_SECRET_LENGTH = 22;
 
 /** Characters of a project key's secret that lists show. */
@@ -16,7 +16,7 @@ export const KEY_PREFIX_LENGTH = 8;
 export const MIN_SHOWN_SECRET_LENGTH = MIN_SECRET_LENGTH + KEY_PREFIX_LENGTH;
 
 /**
- * "A key's prefix has 8 characters and its secret 32, all `A-Z a-z 0-9`" (wire contract): 32 characters are 190 random
+ * An application's key has 8 and 32 characters of `A-Z a-z 0-9` (docs/contract.md, Applications): 32 are 190 random
  * bits.
  */
 export const APP_KEY_PREFIX_LENGTH = 8;
@@ -39,7 +39,7 @@ const UPPER_CASE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** "The key is `<project_id>_<secret>`; clients cut the id out of it at the first `_`" (wire contract). */
+/** "A project key is `<project_id>_<secret>` … cut the id out at the first `_`" (docs/contract.md, Keys). */
 const SEPARATOR = "_";
 
 /** A project key, `<project_id>_<secret>`. */
@@ -103,7 +103,7 @@ export function isSameSecret(one: string, other: string): boolean {
   return difference === 0;
 }
 
-/** Returns the SHA-256 of a key in hexadecimal. "Only a SHA-256 of a key is stored" (wire contract). */
+/** Returns the SHA-256 of a key in hexadecimal. "The store keeps only the SHA-256 of a key" (docs/contract.md, Keys). */
 export function hashSecret(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
