@@ -18,7 +18,7 @@ import {
 } from "./admin_call.ts";
 import { diskJson, driveJson, projectUsageJson, sumOf } from "./json.ts";
 
-/** The longest time that the feeds keep changes, in days (contract of programs). */
+/** The longest time that the feeds keep changes, in days (docs/changes.md). */
 const MAX_CHANGE_DAYS = 90;
 
 const changeDays = {

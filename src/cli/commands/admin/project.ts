@@ -16,7 +16,7 @@ const NONE = "none";
 
 const OVER_LIMIT = "That is over the limit: nothing can be added until enough is deleted.";
 
-/** The longest time that changes are kept, in days (contract of programs). */
+/** The longest time that changes are kept, in days (docs/changes.md). */
 const MAX_CHANGE_DAYS = 90;
 
 export async function createProject(call: AdminCall): Promise<void> {
