@@ -8,7 +8,7 @@ import { type RunOptions, runTestFiles, type TestFiles, type TestResult } from "
 const MEMORY_DISK = "/dev/shm";
 const MEMORY_DISK_FREE = 4e9;
 
-/** How many of the slowest processes the summary names. */
+/** How many of the slowest processes and tests the summary names. */
 const SLOWEST = 10;
 
 export interface TestRun {
@@ -120,7 +120,11 @@ function lineOf(result: TestResult): string {
 }
 
 function timeOf({ files, seconds }: TestResult): string {
-  return `${seconds.toFixed(1).padStart(6)} s  ${nameOf(files)}`;
+  return `${inColumn(seconds)} s  ${nameOf(files)}`;
+}
+
+function inColumn(seconds: number): string {
+  return seconds.toFixed(1).padStart(6);
 }
 
 function nameOf([first, ...others]: TestFiles): string {
@@ -143,6 +147,11 @@ function summarize(results: readonly TestResult[], time: number): number {
   if (results.length > SLOWEST) {
     const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
     print(`The slowest:\n${slowest.map((result) => `${timeOf(result)}\n`).join("")}`);
+    const tests = results.flatMap(({ times }) => times).toSorted((a, b) => b.seconds - a.seconds);
+    const lines = tests.slice(0, SLOWEST).map(({ name, seconds }) =>
+      `${inColumn(seconds)} s  ${name}\n`
+    );
+    print(`The slowest tests:\n${lines.join("")}`);
   }
   if (failed.length === 0) return 0;
   print(`Files that failed:\n${failed.map(({ files }) => `  ${files.join(" ")}\n`).join("")}`);

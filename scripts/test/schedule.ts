@@ -13,7 +13,7 @@ const SLOW = "_slow_test.ts";
 const SLOW_FOLDERS = ["cli", "server", "store"];
 
 /** How many quick files share a process. */
-const BLACK_BOX_TESTS = 6;
+const BLACK_BOX_TESTS = 8;
 const UNIT_TESTS = 40;
 
 /** Files that take more than a minute, most of them by waiting. They are begun first, beside the others. */

@@ -15,8 +15,16 @@ export interface TestResult {
   /** Whether all passed: the files load, they have tests, and none fails. */
   isOk: boolean;
   seconds: number;
+  /** How long each test took, without its steps. */
+  times: readonly TestTime[];
   /** Everything that the run printed. */
   output: string;
+}
+
+/** How long a test took, in seconds. */
+export interface TestTime {
+  name: string;
+  seconds: number;
 }
 
 /** How a process runs its tests. */
@@ -64,18 +72,37 @@ export async function runTestFiles(
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeLimit * 1000)]),
+    detached: hasGroups,
   }).spawn();
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeLimit * 1000)]);
+  const end = () => killAll(process);
+  ended.addEventListener("abort", end);
   const { success, stdout, stderr } = await process.output();
+  ended.removeEventListener("abort", end);
+  killAll(process);
   const seconds = (performance.now() - started) / 1000;
-  const counts = countCases(await readIfThere(report));
+  const cases = await readIfThere(report);
+  const counts = countCases(cases);
   const isFiltered = args.some((arg) => arg.startsWith("--filter"));
   const isEmpty = counts.passed + counts.failed + counts.ignored === 0 && !isFiltered;
   const decoder = new TextDecoder();
   let output = decoder.decode(stdout) + decoder.decode(stderr);
   if (success && isEmpty) output += `${files.join(", ")}: no tests\n`;
   if (seconds >= timeLimit) output += `Ended after ${timeLimit} seconds\n`;
-  return { files, ...counts, isOk: success && !isEmpty, seconds, output };
+  return { files, ...counts, isOk: success && !isEmpty, seconds, times: timesOf(cases), output };
+}
+
+/** Windows has no groups of processes. */
+const hasGroups = Deno.build.os !== "windows";
+
+/** Kills a process, and with it the servers that its tests have started and not ended. */
+function killAll({ pid }: Deno.ChildProcess): void {
+  try {
+    Deno.kill(hasGroups ? -pid : pid, "SIGKILL");
+  } catch (error) {
+    // They had ended by themselves.
+    if (!(error instanceof Deno.errors.NotFound || error instanceof TypeError)) throw error;
+  }
 }
 
 /**
@@ -103,6 +130,13 @@ export function countCases(
     else counts.passed++;
   }
   return counts;
+}
+
+/** Reads the times of the tests from a JUnit report. The name of a step has that of its test before it. */
+export function timesOf(report: string): TestTime[] {
+  return [...report.matchAll(/<testcase name="([^"]*)"[^>]* time="([\d.]+)"/g)]
+    .filter(([, name = ""]) => !name.includes(" &gt; "))
+    .map(([, name = "", time]) => ({ name, seconds: Number(time) }));
 }
 
 async function readIfThere(path: string): Promise<string> {

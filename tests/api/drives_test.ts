@@ -4,7 +4,7 @@ import { Drive, drives, query, send, Upload, uploadParts } from "../support/driv
 import { PROJECT_ID } from "../support/server.ts";
 import { assertErrorAnswer, suite } from "../support/suite.ts";
 
-const fresh = suite("GET /v1/{project_id} of a fresh server");
+const fresh = suite("GET /v1/{project_id} of a fresh server", { alone: true });
 
 fresh("Reads do not create a drive.", async (drive) => {
   await drive.names();

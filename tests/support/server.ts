@@ -167,6 +167,7 @@ export class TestServer implements AsyncDisposable {
 
   /** Ends it when the test process exits, where nothing can be awaited any more. */
   endAtExit(): void {
+    this.#twin?.endAtExit();
     kill(this.process, "SIGKILL");
     if (this.ownsData) Deno.removeSync(this.data, { recursive: true });
   }

@@ -1,35 +1,68 @@
 import { assert, assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
 import type { Answer } from "./answer.ts";
+import { ADMINISTERED } from "./admin.ts";
 import { Drive, type SendOptions } from "./drive.ts";
+import { assertChecksOf } from "./openapi/watch.ts";
+import { denokvProgram } from "./store/denokv.ts";
 import { PROJECT_KEY, type ServerOptions, TestServer } from "./server.ts";
 
 export type Step = (drive: Drive) => Promise<void>;
 type AddStep = (sentence: string, run: Step) => void;
 
+export interface SuiteOptions extends ServerOptions {
+  /** Whether the suite has a server of its own, as it configures or observes more than its own drives and projects. */
+  alone?: boolean;
+}
+
+/** Numbers the drives of the steps, so that suites on one server have different ones. */
+let drives = 0;
+
 /**
  * A test whose steps share one server process, and its twin, each with a drive of its own. The steps are added
- * by the returned function while the module is being loaded.
+ * by the returned function while the module is being loaded. Suites that need no options but an administrator share a
+ * server.
  */
-export function suite(about: string, options: ServerOptions = {}): AddStep {
+export function suite(about: string, options: SuiteOptions = {}): AddStep {
+  const { alone = false, twin = options.env === undefined && options.args === undefined, ...rest } =
+    options;
+  const isShared = !alone && Object.keys({ ...ADMINISTERED, ...rest }).length === 1 &&
+    (rest.env === undefined || rest.env === ADMINISTERED.env);
   const steps: [string, Step][] = [];
   Deno.test({
     name: about,
-    sanitizeOps: true,
-    sanitizeResources: true,
+    // The server that suites share is opened by the first.
+    sanitizeResources: !isShared,
     async fn(t) {
-      const isPlain = options.args === undefined && options.env === undefined;
-      await using server = await TestServer.start({ twin: isPlain, ...options });
-      for (const [index, [sentence, run]] of steps.entries()) {
-        await t.step(sentence, () => run(new Drive(server, `drive-${index}`)));
+      await using own = isShared ? undefined : await TestServer.start({ ...rest, twin });
+      const server = own ?? await sharedServer(twin);
+      for (const [sentence, run] of steps) {
+        await t.step(sentence, () => run(new Drive(server, `drive-${drives++}`)));
       }
       await t.step("The server printed no stack trace.", () => {
         assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
       });
+      if (own === undefined) assertChecksOf(server.origin);
     },
   });
   return (sentence, run) => {
     steps.push([sentence, run]);
   };
+}
+
+/** The servers of the suites without options of their own. They end with the process of the tests. */
+const shared = new Map<boolean, Promise<TestServer>>();
+
+function sharedServer(twin: boolean): Promise<TestServer> {
+  const hasTwin = twin && denokvProgram() !== undefined;
+  const server = shared.get(hasTwin) ?? startShared(hasTwin);
+  shared.set(hasTwin, server);
+  return server;
+}
+
+async function startShared(twin: boolean): Promise<TestServer> {
+  const server = await TestServer.start({ ...ADMINISTERED, twin });
+  addEventListener("unload", () => server.endAtExit());
+  return server;
 }
 
 /** One request and what its answer must be. The path is relative to the drive. */

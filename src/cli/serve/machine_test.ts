@@ -28,7 +28,7 @@ Deno.test({
   name: "A connection that needs a descriptor ends the count, which says what it has found.",
   ignore,
   async fn() {
-    const { said, ended, release } = count(100_000);
+    const { said, ended, release } = count(Number.MAX_SAFE_INTEGER);
     assert(release());
     assertEquals(release(), false);
     await ended;

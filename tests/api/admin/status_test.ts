@@ -14,7 +14,7 @@ import { denokvProgram } from "../../support/store/denokv.ts";
 import { suite } from "../../support/suite.ts";
 import { TlsFiles } from "../../support/tls.ts";
 
-const test = suite("The state of the server", ADMINISTERED);
+const test = suite("The state of the server", { ...ADMINISTERED, alone: true });
 
 const STATUS = "/admin/v1/status";
 

@@ -41,9 +41,16 @@ export async function checkAnswersOf(origin: string): Promise<void> {
 
 /** The server has ended: its port may be another's soon. @throws {AssertionError} what a test has not heard. */
 export function endChecksOf(origin: string): void {
-  const port = portOf(origin);
-  const problems = watched.get(port) ?? [];
-  watched.delete(port);
+  try {
+    assertChecksOf(origin);
+  } finally {
+    watched.delete(portOf(origin));
+  }
+}
+
+/** @throws {AssertionError} what was wrong with the answers so far, also where a test did not look. */
+export function assertChecksOf(origin: string): void {
+  const problems = watched.get(portOf(origin))?.splice(0) ?? [];
   if (problems.length > 0) throw new AssertionError(problems.join("\n"));
 }
 
