@@ -14,7 +14,7 @@ const SLOW_FOLDERS = ["cli", "server", "store"];
 
 /** How many quick files share a process. */
 const BLACK_BOX_TESTS = 8;
-const UNIT_TESTS = 40;
+const UNIT_TESTS = 60;
 
 /** Files that take more than a minute, most of them by waiting. They are begun first, beside the others. */
 export const LONG: ReadonlySet<string> = new Set([

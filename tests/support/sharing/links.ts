@@ -52,6 +52,14 @@ export async function visit(
 /** The header with which a browser navigates. */
 export const BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
+/** Headers of a browser that sends the form for a password. */
+export const FORM = { ...BROWSER, "Content-Type": "application/x-www-form-urlencoded" };
+
+/** The form with a password. */
+export function form(password: string): string {
+  return new URLSearchParams({ password }).toString();
+}
+
 /** `Authorization` with a password. */
 export function basic(password: string, user = "anyone"): Record<string, string> {
   const bytes = new TextEncoder().encode(`${user}:${password}`);
