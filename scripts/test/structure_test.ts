@@ -6,6 +6,9 @@ import { findCycles, findLargeFolders, MAX_FILES, readImports } from "./structur
 
 const FOLDERS = ["src", "scripts", "tests"];
 
+/** Files at the root, and pages. */
+const PROSE = ["docs", "main.ts", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+
 /** The dashboard's modules refer to each other for their types. */
 const DASHBOARD = /^src\/dashboard\//;
 
@@ -86,10 +89,10 @@ Deno.test("No folder has more than 15 source files beside its tests", async () =
   assertEquals(large, []);
 });
 
-Deno.test("Sources, tests and scripts have none of the replaced names and phrases", async () => {
+Deno.test("Sources, tests, scripts and pages have none of the replaced names and phrases", async () => {
   const found: string[] = [];
-  for (const folder of [...FOLDERS, "main.ts"]) {
-    const files = folder.endsWith(".ts") ? [folder] : await filesBelow(ROOT, folder);
+  for (const place of [...FOLDERS, ...PROSE]) {
+    const files = /\.\w+$/.test(place) ? [place] : await filesBelow(ROOT, place);
     for (const path of files.filter((path) => /\.(ts|js|sh|md)$/.test(path))) {
       if (UNCHECKED.test(path)) continue;
       const lines = (await Deno.readTextFile(ROOT + path)).split("\n");
