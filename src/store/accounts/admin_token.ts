@@ -26,7 +26,6 @@ export class AdminToken {
     this.#cache = new TtlCache(() => this.#read());
   }
 
-  /** Returns whether there is a token. */
   async exists(): Promise<boolean> {
     return await this.#read() !== undefined;
   }

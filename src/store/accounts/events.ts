@@ -98,7 +98,6 @@ const TIME_LENGTH = 10;
 export interface Actor {
   /** The prefix of a project key, the id of an S3 key, or `admin`. */
   by: string;
-  /** The client's address. */
   address: string;
 }
 

@@ -35,9 +35,7 @@ export interface KeyKind<R extends KeyRecord> {
   use: (id: string) => Deno.KvKey;
   index: (id: string, record: R) => Deno.KvKey;
   indexValue: (id: string, record: R) => unknown;
-  /** The prefix of the index of a project. */
   indexOf: (project: string) => Deno.KvKey;
-  /** Returns the id in an entry of the index. */
   idIn: (entry: Pick<Deno.KvEntry<unknown>, "key" | "value">) => string;
   /** Returns what names a key in lists and audit logs. */
   nameOf: (id: string, record: R) => string;
@@ -78,7 +76,6 @@ export interface NewKey {
   actor?: Actor;
 }
 
-/** Returns whether a key has expired. */
 export function isExpired({ expires = Infinity }: KeyLimits, now = Date.now()): boolean {
   return expires <= now;
 }
@@ -167,7 +164,6 @@ interface FoundKey<R, O> {
   deleting: readonly string[];
 }
 
-/** A key in a list. */
 export interface Listed<R> {
   id: string;
   record: R;

@@ -31,7 +31,6 @@ export type OnPages = (done: number, total: number) => void;
 export interface BackupOptions {
   /** The store's file. */
   source: string;
-  /** The file of the backup. */
   target: string;
   /** The file that gets the copy of a damaged store, and is replaced; a new name beside `target` unless given. */
   damaged?: string;

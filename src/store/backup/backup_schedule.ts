@@ -38,7 +38,6 @@ export class BackupSchedule {
     this.#checkAfter(0);
   }
 
-  /** Stops the schedule and a running backup. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -8,7 +8,6 @@ import type { ScheduledBackups } from "./scheduled_backups.ts";
 const RETRY_INTERVAL = 10 * MINUTE;
 
 export interface FileBackupsOptions {
-  /** The store's file. */
   source: string;
   folder: BackupFolder;
   /** How many backups stay. */

@@ -18,7 +18,6 @@ const DIGEST_BYTES = 32;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** One entry with checksums. */
 export interface ChecksumPage {
   number: number;
   value: Bytes;
@@ -76,7 +75,6 @@ function newPage(): DataView<ArrayBuffer> {
   return new DataView(new ArrayBuffer(CHECKSUMS_PER_PAGE * CHECKSUM_BYTES));
 }
 
-/** Returns the checksum of a chunk from the page that has it. */
 export function checksumAt(page: Bytes, index: number): number {
   const view = new DataView(page.buffer, page.byteOffset);
   return view.getUint32(index % CHECKSUMS_PER_PAGE * CHECKSUM_BYTES, true);

@@ -49,12 +49,10 @@ export class OpenVersions {
     };
   }
 
-  /** Number of open versions. */
   get count(): number {
     return this.#readers.size;
   }
 
-  /** Returns whether a version has a reader. */
   has(version: string): boolean {
     return this.#readers.has(version);
   }

@@ -8,7 +8,6 @@ import { monotonicUlid } from "@std/ulid";
 import { keys } from "../engine/keys.ts";
 import { checksumPages } from "./checksums.ts";
 
-/** Characters of a version. */
 export const VERSION_LENGTH = 26;
 
 /** Returns a version that sorts after all versions that this process has created. */

@@ -28,7 +28,6 @@ const MAX_LOOKED_AT = 10_000;
 /** Stands for the oldest change that is kept. */
 export const OLDEST = "0";
 
-/** A change, with its cursor. */
 export type Change = NameChange & {
   id: string;
   /** Milliseconds since 1970. */
@@ -199,7 +198,6 @@ const encoder = new TextEncoder();
 /** Bytes of a change in JSON without its own fields, and with a cursor that comes on top. */
 const CHANGE_OVERHEAD = 100;
 
-/** Collects the changes of a page. */
 class PageBuilder {
   readonly #changes: Change[] = [];
   #bytes = 0;

@@ -42,7 +42,6 @@ export async function realPathOf(path: string): Promise<string> {
   return await exists(path) ? await Deno.realPath(path) : path;
 }
 
-/** Returns whether a file or folder exists. */
 export async function exists(path: string): Promise<boolean> {
   return await fileSize(path) !== undefined;
 }

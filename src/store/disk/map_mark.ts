@@ -52,7 +52,6 @@ export class MapMark implements Disposable {
     return "unsupported";
   }
 
-  /** Removes the mark. */
   [Symbol.dispose](): void {
     try {
       Deno.removeSync(this.path);

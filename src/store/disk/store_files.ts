@@ -59,7 +59,6 @@ export function isByteFile(path: string): boolean {
   return BYTE_FILE.test(basename(path));
 }
 
-/** Creates a file of chunks. */
 export function createByteFile(path: string): void {
   createFile(path, BYTE_PAGE, idOf(path));
 }

@@ -43,7 +43,6 @@ export class WriteAheadLog implements Disposable {
     this.#pageSize = pageSizeOf(this.#sqlite);
   }
 
-  /** The bytes of the log. */
   get size(): number {
     return logSize(this.path);
   }

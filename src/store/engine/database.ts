@@ -37,7 +37,6 @@ export interface DatabaseParts {
   changes?: ChangeProbe;
   /** Check whether a process holds the write lock of a file. */
   locks?: readonly LockProbe[];
-  /** The write-ahead logs of the files. */
   logs?: readonly WriteAheadLog[];
   /** Disk space that is reserved for deletions. */
   ballast?: Ballast;
@@ -101,7 +100,6 @@ export class Database {
   readonly notice: string | undefined;
   /** Receives the entries that cannot be read. */
   readonly unreadable: UnreadableEntries;
-  /** The write-ahead logs of its files. */
   readonly logs: readonly WriteAheadLog[];
   readonly ballast: Ballast | undefined;
   /** Commits without grouping and without the ballast, and the store's limits. */

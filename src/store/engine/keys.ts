@@ -249,7 +249,6 @@ export const prefixes = {
   /** All entries of the same kind as a key. */
   like: (key: Deno.KvKey): Deno.KvKey => key.slice(0, 1),
   chunks: (version: string): Deno.KvKey => ["chunk", version],
-  /** The pages of checksums of a version. */
   checksums: (version: string): Deno.KvKey => ["checksums", version],
   parts: (...of: InDrive): Deno.KvKey => ["part", ...of],
   manifest: (version: string): Deno.KvKey => ["manifest", version],

@@ -201,7 +201,6 @@ export interface UsageHistoryRecord {
 /** Bytes that a process is writing. The end of its lease is an entry of its own. */
 export interface PendingWrite extends Place {
   version: string;
-  /** Maximum number of chunks. */
   chunks: number;
 }
 
@@ -222,9 +221,7 @@ export type Garbage =
     | { kind: "trash"; id: string }
     /** The items of a project that were in the trash before an id. */
     | { kind: "whole_trash"; before: string }
-    /** An expired entry. */
     | { kind: "entry"; key: Deno.KvKey }
-    /** An expired link. */
     | { kind: "link"; id: string }
     /** All links of a signing key that was replaced. They have no place. */
     | { kind: "links"; keyId: string }
@@ -279,7 +276,6 @@ export interface AppRecord {
   host?: string;
   /** Set if the project's owner chose the host, which is then valid only while it is under the project's suffix. */
   isOwnersHost?: true;
-  /** Whether access control is on. */
   access: boolean;
 }
 
@@ -350,7 +346,6 @@ export interface TicketRecord extends GrantRecord {
   session?: string;
 }
 
-/** The index entry of a grant. */
 export interface GrantIndexRecord {
   hash: string;
   expires: number;

@@ -3,7 +3,6 @@ import { SECOND } from "../../rules/units.ts";
 /** How long a cached entry is used without asking the store: a key revoked in another process works for that long. */
 export const KEY_CACHE_TTL = 5 * SECOND;
 
-/** Entries of one cache. */
 export const KEY_CACHE_SIZE = 10_000;
 
 interface CacheEntry<T> {
@@ -52,7 +51,6 @@ export class TtlCache<T> {
     return entry !== undefined && entry.expires > performance.now() ? entry.value : undefined;
   }
 
-  /** Invalidates one key. */
   forget(key: string): void {
     this.#generation++;
     this.#present.delete(key);

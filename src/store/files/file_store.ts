@@ -57,7 +57,6 @@ export interface PutOptions {
   accept: Accept<FileTags>;
 }
 
-/** The entry of a file's record. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
 
 /** What writing files needs. */

@@ -30,7 +30,6 @@ export interface Thumbnail {
   /** Its own version, which every replacement changes. */
   version: string;
   bytes: Bytes;
-  /** The record of its file. */
   record: FileRecord;
 }
 

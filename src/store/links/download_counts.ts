@@ -19,7 +19,6 @@ export class DownloadCounts {
 
   constructor(private readonly db: Database, private readonly onError: (error: unknown) => void) {}
 
-  /** Counts a download of a link. */
   add(id: string): void {
     this.#add(id, 1);
   }

@@ -40,7 +40,6 @@ export type LinkInfo = LinkRecord & {
   downloads: number;
 };
 
-/** A page of a drive's links. */
 export interface LinkPage {
   links: LinkInfo[];
   /** Whether there is another link. */

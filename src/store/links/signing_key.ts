@@ -14,7 +14,6 @@ import { transact } from "../engine/transact.ts";
 import { KEY_CACHE_SIZE, setBounded, TtlCache } from "../engine/ttl_cache.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 
-/** Bytes of a signing key. */
 const SECRET_BYTES = 32;
 
 /** Bytes of a code: 128 bits cannot be guessed. */
@@ -69,7 +68,6 @@ export class SigningKey {
   }
 }
 
-/** Returns a random signing key. */
 export function newLinkKey(): LinkKeyRecord {
   return {
     id: randomBytes(8).toString("hex"),

@@ -75,13 +75,11 @@ export interface ObjectPage {
   more: boolean;
 }
 
-/** Returns a page of a drive's files. */
 export async function listFiles(reader: KvReader, query: ListQuery): Promise<ListPage> {
   const { entries, more } = await listObjects(reader, { ...query, after: query.last }, ["file"]);
   return { entries: entries.map(listed), more };
 }
 
-/** Returns a page of the markers of folders. */
 export async function listMarkers(reader: KvReader, query: ListQuery): Promise<ListPage> {
   const { entries, more } = await listObjects(reader, { ...query, after: query.last }, ["folder"]);
   return { entries: entries.map(listed), more };

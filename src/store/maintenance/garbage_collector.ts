@@ -57,9 +57,7 @@ const MAX_FAILURES = 100;
 
 /** What the collector asks of others. */
 export interface Enders {
-  /** Ends an upload that has expired. */
   endUpload: EndUpload;
-  /** Removes items of the trash. */
   trash: Pick<Trash, "remove" | "removeBefore">;
 }
 
@@ -314,7 +312,6 @@ export class GarbageCollector {
   }
 }
 
-/** Returns the version of a lease. */
 function versionOf(key: Deno.KvKey): string {
   return String(key[1]);
 }

@@ -112,7 +112,6 @@ const V8 = 1;
 const COUNTER = 2;
 const BYTES = 3;
 
-/** Bytes of a counter. */
 const COUNTER_LENGTH = 8;
 
 /** Returns the value of an entry. @throws if its bytes encode none. */

@@ -69,7 +69,6 @@ export class BlockedTime {
     return this.#debt > BLOCKED_BURST;
   }
 
-  /** Adds a read. */
   add(began: number, ended: number, rows: number): void {
     const time = ended - began;
     if (time <= READ_TIME + rows * ROW_TIME) return;

@@ -31,7 +31,6 @@ function journalIds(hash: string): { record: string; index: string } {
   return { record: hash, index: `${hash}.index` };
 }
 
-/** Returns the index entry of a grant. */
 function indexOf({ hash, record }: Grant<GrantRecord & { project?: string }>): GrantIndexRecord {
   const { expires, owner, project = owner.project } = record;
   return { hash, expires, ...(project === undefined ? {} : { project }) };

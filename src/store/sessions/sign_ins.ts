@@ -47,7 +47,6 @@ export function looksLikeSignInCode(text: string): boolean {
 
 /** Who signs in. */
 export interface BrowserClient {
-  /** The client's address. */
   address: string;
   /** A short name of the browser. */
   browser: string;
@@ -163,7 +162,6 @@ export class SignInStore {
     return await this.find(hash) !== undefined;
   }
 
-  /** Ends a session. */
   async end({ hash, record }: Pick<BrowserSession, "hash" | "record">): Promise<void> {
     const operation = new Operation();
     deleteGrant(operation, { kind: "session", hash, record });

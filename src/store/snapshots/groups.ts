@@ -27,7 +27,6 @@ const MAX_GROUP_SIZE = 64 * KIB;
 /** Bytes of a value whose memory is released at once, and not by the garbage collector. */
 const LARGE_VALUE = 1 * KIB;
 
-/** Chunks of a group. */
 export const CHUNKS_PER_GROUP = 8;
 
 /** A part of the store that is stored as a whole. */

@@ -18,7 +18,6 @@ const CLOCK_TOLERANCE = MINUTE;
 const NO_LOCK: Disposable = { [Symbol.dispose]: () => {} };
 
 export interface RepositoryBackupsOptions {
-  /** The store's folder. */
   folder: string;
   repository: RepositorySettings;
   /** Bytes a second; `undefined` for no limit. */

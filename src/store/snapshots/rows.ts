@@ -17,11 +17,9 @@ export const ROW_COLUMNS = "k, v, v_encoding, version, expiration_ms";
 
 /** The parts of a tree, in their order. Each is the first byte of its keys. */
 export const SECTIONS = {
-  /** The file of the records. */
   records: 0,
   /** The checksums in the file of the chunks, and everything else that is no chunk. */
   checksums: 1,
-  /** The chunks. */
   chunks: 2,
   /** The files beside the store that belong to its backups. */
   keptFiles: 3,
@@ -29,7 +27,6 @@ export const SECTIONS = {
 
 export type Section = (typeof SECTIONS)[keyof typeof SECTIONS];
 
-/** Returns the key of a group in a tree. */
 export function treeKey(section: Section, key: Uint8Array): Uint8Array<ArrayBuffer> {
   return concat([Uint8Array.of(section), key]);
 }

@@ -4,7 +4,6 @@ import type { RepositoryBackups } from "./repository_backups.ts";
 
 /** The state of a server's snapshots. */
 export interface SnapshotStatus extends BackupStatus {
-  /** The repository. */
   target: string;
   /** The files of the newest snapshot, their bytes, and those that it added; `undefined` if there is none. */
   last: { files: number; bytes: number; added: number } | undefined;

@@ -36,7 +36,6 @@ import { SECTIONS, type StoredRow, treeKey } from "./rows.ts";
 export interface SnapshotOptions {
   /** The file of the records. */
   source: string;
-  /** The id of the store. */
   store: string;
   repository: RepositorySettings;
   /** Bytes a second; `undefined` for no limit. */
@@ -192,7 +191,6 @@ function sizeOf(sqlite: DatabaseSync): number {
   return Number(bytes);
 }
 
-/** Returns the number of the last commit. */
 function lastCommit(sqlite: DatabaseSync): number {
   return Number(sqlite.prepare("SELECT max(version) AS n FROM data_version").get()?.["n"] ?? 0);
 }

@@ -17,7 +17,6 @@ export async function pageOf(
   return await store.changes.page({ ...first, ...query });
 }
 
-/** Returns the present cursor. */
 export async function cursorOf(
   bench: TestStore,
   query: Partial<ChangesQuery> = {},

@@ -75,7 +75,6 @@ export async function assertKeys(
   assertEquals(await keyKinds(bench), expected);
 }
 
-/** Returns all drives of a project and their usage. */
 export async function drivesOf(store: Store, project: string): Promise<DriveUsage[]> {
   const page = { limit: Infinity, prefix: "", last: "" };
   return (await store.listDrives({ project, among: undefined, ...page })).drives;
@@ -203,7 +202,6 @@ export async function damageEntry(
   else await setEntry(db, entry.key, edited);
 }
 
-/** Returns the versionstamps of all entries of a kind. */
 export async function versionstampsOf({ db }: TestStore, kind: string): Promise<string[]> {
   const entries = db.reader.list({ prefix: prefixes.all(kind) });
   return await Array.fromAsync(entries, ({ versionstamp }) => versionstamp);

@@ -1,7 +1,6 @@
 import { readerOf } from "./entries.ts";
 import type { TestStore } from "./stores.ts";
 
-/** A query for all events. */
 export const ALL_EVENTS = { limit: 1000, last: "" };
 
 /** Returns the events of the project, the oldest first, as `name target`. */

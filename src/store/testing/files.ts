@@ -58,7 +58,6 @@ export async function upload(
   return id;
 }
 
-/** Returns the record of a file that exists. */
 export async function recordOf({ db }: TestStore, name: string): Promise<FileRecord> {
   const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
   assert(value !== null);

@@ -24,7 +24,6 @@ export async function usedNow({ store }: TestStore): Promise<number> {
   return bytes + openBytes + trashBytes;
 }
 
-/** Asserts that work fails for the quota. */
 export async function assertQuotaExceeded(work: Promise<unknown>): Promise<QuotaExceeded> {
   return await assertRejects(() => work, QuotaExceeded);
 }

@@ -19,7 +19,6 @@ import { openRemoteDatabase } from "../remote/remote_database.ts";
 import { Store } from "../store.ts";
 import { DRIVE } from "./bodies.ts";
 
-/** A store and its database. */
 export interface TestStore {
   store: Store;
   db: Database;

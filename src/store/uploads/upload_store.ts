@@ -58,7 +58,6 @@ export interface CompletedUpload {
   record?: FileRecord;
 }
 
-/** How an upload is completed. */
 export interface CompleteOptions {
   /** Called right before the file becomes visible. If it throws, the upload stays open. */
   accept?: () => Promise<void>;
@@ -68,7 +67,6 @@ export interface CompleteOptions {
 
 /** The part that a call sends. */
 interface SentPart {
-  /** The upload's id. */
   id: string;
   part: number;
   /** The content type that the part came with. */

@@ -101,7 +101,6 @@ export class Snapshot implements Disposable {
     return new Snapshot(recordFile, byteFile, byteFiles, lock);
   }
 
-  /** The files of the store. */
   get files(): readonly SnapshotFile[] {
     return this.bytes === this.records ? [this.records] : [this.records, this.bytes];
   }

@@ -21,7 +21,6 @@ import { placeOf } from "../../verify/problem.ts";
 import { type Section, SECTIONS, treeKey } from "../rows.ts";
 import { SnapshotReader } from "./snapshot_reader.ts";
 
-/** The damage of a snapshot. */
 export interface SnapshotDamage {
   snapshot: Snapshot;
   /** The files whose bytes are not whole, as messages name them. */

@@ -21,7 +21,6 @@ import { decodeKey, encodeKey } from "../../reads/kv_encoding.ts";
 import { SECTIONS } from "../rows.ts";
 import type { SnapshotReader } from "./snapshot_reader.ts";
 
-/** A file of a snapshot. */
 export interface SnapshotFile {
   place: Place;
   record: FileRecord;

@@ -8,14 +8,11 @@ import { DatabaseSync } from "node:sqlite";
 import type { Bytes } from "../../../repository/bytes.ts";
 import type { ObjectRef, TreeEntry } from "../../../repository/tree.ts";
 
-/** A group that is wanted from an object. */
 export interface WantedGroup {
   ordinal: number;
-  /** Its key in the tree. */
   key: Bytes;
 }
 
-/** An object that has to be read. */
 export interface WantedObject extends ObjectRef {
   id: number;
 }
@@ -53,7 +50,6 @@ export class RestorePlan implements Disposable {
     this.#sqlite.prepare("INSERT OR REPLACE INTO state VALUES (?, ?)").run(name, value);
   }
 
-  /** Plans to read groups. */
   async add(groups: AsyncIterable<TreeEntry>): Promise<void> {
     const sqlite = this.#sqlite;
     sqlite.exec("BEGIN; DELETE FROM object; DELETE FROM wanted");
@@ -86,7 +82,6 @@ export class RestorePlan implements Disposable {
       .all(after, limit) as unknown as WantedObject[];
   }
 
-  /** Returns the groups that are wanted from an object. */
   groupsOf(object: WantedObject): WantedGroup[] {
     return this.#sqlite
       .prepare("SELECT ordinal, key FROM wanted WHERE object = ? ORDER BY ordinal")

@@ -50,7 +50,6 @@ export interface SnapshotRestoreOptions {
 
 /** A group that cannot be read. */
 export interface LostGroup {
-  /** Its key in the tree. */
   key: Bytes;
   /** Why, as a sentence without its period. */
   reason: string;

@@ -64,7 +64,6 @@ export class StagedStore implements Disposable {
     this.#isInTransaction = false;
   }
 
-  /** Adds the rows of a group. */
   addGroup(section: number, group: Bytes): void {
     for (const row of readRows(new ByteReader(group))) {
       const isInBytes = section !== SECTIONS.records || this.#isByteRow(row);
