@@ -52,7 +52,6 @@ export function partChecksum(
   return { algorithm, value, type: record.checksum?.type ?? "FULL_OBJECT" };
 }
 
-/** The headers of a response with a checksum. */
 export function checksumHeaders(
   checksum: ObjectChecksum | undefined,
 ): Readonly<Record<string, string>> {

@@ -24,7 +24,6 @@ export interface Operation {
   handle: (call: S3Call, deps: S3Deps) => Promise<Response>;
 }
 
-/** The level of a request. */
 export function levelOf({ bucket, key }: { bucket: string; key: string }): Level {
   if (bucket === "") return "service";
   return key === "" ? "bucket" : "object";

@@ -82,7 +82,6 @@ export function xmlTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** The owner of everything in a project. */
 export function ownerOf({ project }: Pick<S3Call, "project">): XmlElement[] {
   return [["ID", project], ["DisplayName", project]];
 }

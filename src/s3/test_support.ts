@@ -12,13 +12,11 @@ import { createS3App } from "./s3_app.ts";
 import type { S3Deps } from "./s3_call.ts";
 import { readXml, type XmlNode } from "../xml/xml_reader.ts";
 
-/** An access key. */
 export interface TestKey {
   accessKeyId: string;
   secret: string;
 }
 
-/** What a test sends. */
 export interface TestRequest {
   query?: string;
   headers?: Record<string, string>;
@@ -76,7 +74,6 @@ export class S3Bench {
     return await this.handle(new Request(url, { method, headers, body: bytes ?? null }));
   }
 
-  /** Sends a request as it is. */
   async handle(request: Request): Promise<Response> {
     const remoteAddr = { transport: "tcp", hostname: "192.0.2.1", port: 1 } as const;
     return await this.#app(request, { remoteAddr, completed: Promise.resolve() });

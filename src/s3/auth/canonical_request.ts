@@ -6,7 +6,6 @@
 import { Buffer } from "node:buffer";
 import { S3Error } from "../s3_error.ts";
 
-/** A parameter of the query in the canonical encoding. */
 export interface QueryParameter {
   name: string;
   value: string;

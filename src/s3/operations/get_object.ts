@@ -12,7 +12,6 @@ import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse } from "../s3_response.ts";
 
-/** The bytes of one of the parts of an object. */
 interface RequestedPart {
   /** The number of all parts; `undefined` if the object was not sent in parts. */
   count: number | undefined;

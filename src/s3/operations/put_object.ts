@@ -42,12 +42,10 @@ async function putObject(call: S3Call, deps: S3Deps): Promise<Response> {
 export interface ObjectBody {
   place: Place;
   body: Payload;
-  /** The headers that describe the object. */
   headers: Headers;
   condition: (current: Validators | undefined) => boolean;
 }
 
-/** Stores a body as an object. */
 export async function putBody(
   call: S3Call,
   deps: S3Deps,

@@ -28,7 +28,6 @@ const MIN_PART = 5 * MIB;
 /** The most elements of a `Part`: itself, its number, entity tag and checksum, and some unknown ones. */
 const PART_ELEMENTS = 8;
 
-/** A part as the request names it. */
 interface NamedPart {
   number: number;
   etag: string;

@@ -22,7 +22,6 @@ import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse, xmlTime } from "../s3_response.ts";
 import { optional } from "../../xml/xml_writer.ts";
 
-/** The part that a request names. */
 interface NamedPart {
   place: Place;
   id: string;
