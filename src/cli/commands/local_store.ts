@@ -26,7 +26,6 @@ export async function hasStore(folder: string): Promise<boolean> {
   }
 }
 
-/** Returns the error of a folder without a store. */
 export function noStore(folder: string): CommandError {
   const path = resolve(databasePath(folder));
   return new CommandError(

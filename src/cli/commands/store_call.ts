@@ -15,7 +15,6 @@ import { hasStore, noStore, withStore } from "./local_store.ts";
 export class StoreCall extends CommandCall {
   /** The options, each of which may be an environment variable. */
   readonly values: OptionValues;
-  /** The store's folder. */
   readonly data: string;
   /** The URL of a shared store, in place of the folder. */
   readonly kv: string | undefined;

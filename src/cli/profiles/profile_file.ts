@@ -120,7 +120,6 @@ export function requireProfile({ profiles }: Profiles, name: string): Profile {
   throw new CommandError(`There is no profile ${quoteWord(name)}: see kvdrive profile list`);
 }
 
-/** Returns the secret of a profile. */
 export function credentialsOf({ project_key, admin_token }: Profile): Credentials | undefined {
   return project_key === undefined
     ? tokenCredentials(admin_token ?? "")

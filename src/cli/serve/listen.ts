@@ -26,7 +26,6 @@ export interface ListenParts {
 
 /** How one port differs from the others. */
 interface PortKind {
-  /** The option that chooses it. */
   option: string;
   refusal: S3Responder["refusal"];
 }

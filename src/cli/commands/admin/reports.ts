@@ -12,7 +12,6 @@ const MAX_DAYS = 3660;
 /** What is shown of an event. */
 type AuditEvent = Record<"at" | "event" | "target" | "by" | "address", string>;
 
-/** The figures of one day. */
 type UsageDay =
   & { date: string }
   & Record<"files" | "bytes" | "requests" | "received" | "sent", number>;

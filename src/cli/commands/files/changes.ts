@@ -8,7 +8,6 @@ const PAGE = 1000;
 /** How long one request waits for a change, in seconds: shorter than proxies wait for a response. */
 const WAIT = 25;
 
-/** A change as the API returns it. */
 interface Change {
   id: string;
   at: string;

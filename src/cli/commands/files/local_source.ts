@@ -34,7 +34,6 @@ export async function openPipe(path: string): Promise<Source> {
 /** A file or pipe to send or a folder to keep, or the reason why it is not sent. */
 export interface Candidate {
   kind: "file" | "pipe" | "folder";
-  /** The local path. */
   path: string;
   /** The folder that was given, if the file was found in one. */
   root?: string;

@@ -10,7 +10,6 @@ import { plural } from "../../terminal/text.ts";
 import type { StoreCall } from "../store_call.ts";
 import { settingsOf, summaryJson } from "./repository_call.ts";
 
-/** Adds a snapshot of the store to a repository. */
 export async function addSnapshot(call: StoreCall): Promise<void> {
   await call.requireStore();
   const repository = await settingsOf(call);

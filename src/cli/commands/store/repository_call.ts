@@ -14,7 +14,6 @@ export async function settingsOf(call: CommandCall, option = "to"): Promise<Repo
   }, call.env);
 }
 
-/** Returns a snapshot as JSON. */
 export function summaryJson(
   { id, time, files, bytes, added }: SnapshotSummary,
 ): Record<string, unknown> {

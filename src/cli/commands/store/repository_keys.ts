@@ -6,7 +6,6 @@ import type { CommandCall } from "../command_call.ts";
 import { passphraseOf } from "../../serve/backups/repository_settings.ts";
 import { settingsOf } from "./repository_call.ts";
 
-/** Opens an encrypted repository. */
 async function openEncrypted(call: CommandCall): Promise<Repository & { key: { id: string } }> {
   const repository = await Repository.open(await settingsOf(call));
   const { key } = repository;
