@@ -56,10 +56,8 @@ export type AccessDecision = Access | { allowed: false; sentKey: boolean };
 /** The stores that access depends on. */
 export type AccessStore = Pick<Store, "appKeys" | "keys" | "sessions">;
 
-/** A request to forward. */
 export interface AuthorizedRequest {
   route: Route;
-  /** The target for the application. */
   target: string;
   upstream: Upstream;
   client: ClientInfo;

@@ -177,7 +177,6 @@ function headersOf(headers: Headers): Header[] {
   return [...headers].map(([name, value]) => ({ name, lower: name, value }));
 }
 
-/** Returns the head of a platform request. */
 function headOf({ method, url, headers: platformHeaders, body }: Request): RequestHead {
   const headers = headersOf(platformHeaders);
   const slash = url.indexOf("/", url.indexOf("://") + "://".length);

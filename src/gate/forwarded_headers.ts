@@ -9,7 +9,6 @@ import { setsSessionCookie, withoutSessionCookie } from "./session_cookie.ts";
 
 /** The client's address and the URL that it requested, as far as they are trusted. */
 export interface ClientInfo {
-  /** The IP address. */
   address: string;
   proto: "http" | "https";
   /** The requested host with its port, which selects the application. Only HTTP/1.0 may omit it. */
@@ -27,7 +26,6 @@ export interface Peer {
 export interface UpstreamRequest {
   /** The head that the client sent. */
   head: RequestHead;
-  /** The target for the application. */
   target: string;
   /** The path in front of the application's own. */
   prefix: string;

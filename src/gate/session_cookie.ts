@@ -20,7 +20,6 @@ export interface SessionScope {
   isSecure: boolean;
 }
 
-/** All possible names of the session cookie. */
 export const SESSION_NAMES: readonly string[] = [NAME, HOST_NAME];
 
 /** "Safe" methods are read-only (RFC 9110, 9.2.1). */

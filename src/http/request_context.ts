@@ -87,7 +87,6 @@ export class RequestContext {
   }
 }
 
-/** Counts requests. */
 export interface RequestMeter {
   /** A request of this kind is running. */
   begin(kind: RequestKind): void;

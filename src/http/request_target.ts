@@ -82,7 +82,6 @@ export class Query {
     return values[0];
   }
 
-  /** The names of all parameters. */
   names(): Iterable<string> {
     return this.#values.keys();
   }

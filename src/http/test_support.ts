@@ -4,7 +4,6 @@ import { RequestContext, RequestObserver } from "./request_context.ts";
 import type { ServerParts } from "./server_parts.ts";
 import { RunningUploads, UploadSlots } from "./upload_slots.ts";
 
-/** The context of a new request. */
 export function someContext(): RequestContext {
   return new RequestContext("r1", "GET", 0);
 }

@@ -5,7 +5,6 @@ import { type ConnectionTable, isOutOfDescriptors, type PortGroup } from "./conn
 import { TlsAcceptor, type TlsTransport } from "./tls/tls.ts";
 import type { CertificateSource, TlsCertificate } from "./tls/tls_certificates.ts";
 
-/** Where to listen. */
 export interface ListenAddress {
   hostname: string;
   /** 0 selects a free port. */

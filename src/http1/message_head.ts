@@ -19,7 +19,6 @@ export const MAX_HEADERS = 256;
 /** Bytes in the target of a request to a proxy: half the head limit of common servers, twice what browsers send. */
 export const MAX_TARGET = 16_384;
 
-/** The head of a request. */
 export interface RequestHead {
   method: string;
   /** The unchanged target: a path with its query, or `*`. */
@@ -34,7 +33,6 @@ export interface RequestHead {
   connection: ReadonlySet<string>;
 }
 
-/** The head of a response. */
 export interface ResponseHead {
   status: number;
   /** The unchanged reason phrase. */

@@ -25,7 +25,6 @@ export type Handler = (
 export interface ServerOptions extends Omit<ListenerOptions, "group" | "serve" | "reject"> {
   /** Responds to requests. It must not throw. */
   handler: Handler;
-  /** Returns the response to a malformed request. */
   respondMalformed: (error: MalformedMessage) => Response;
   /** Returns the response to a client that is rejected because all connections are in use. */
   respondFull: () => Response;

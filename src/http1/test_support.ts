@@ -24,7 +24,6 @@ export function sourceOf(pieces: readonly string[], { breaks = false } = {}): By
   };
 }
 
-/** Returns a reader of the pieces. */
 export function readerOf(...pieces: readonly string[]): ByteReader {
   return new ByteReader(sourceOf(pieces));
 }

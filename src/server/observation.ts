@@ -53,7 +53,6 @@ export class Observation {
   readonly onError = (error: unknown, requestId?: string): void =>
     this.log.onError(error, requestId);
 
-  /** Logs a sentence. */
   readonly onNotice = (text: string): void => this.log.onNotice(text);
 
   /** Returns the number of running requests by kind. */

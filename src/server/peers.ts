@@ -19,7 +19,6 @@ export interface Announcements {
 export interface Questions {
   /** The state of the process. */
   load: [null, ServerLoad];
-  /** Its metrics. */
   metrics: [null, MetricFamily[]];
   /** The answer to a challenge of a certificate authority; `null` for an unknown token. */
   challenge: [token: string, string | null];

@@ -104,7 +104,6 @@ export function childText({ name: parent, children }: XmlNode, name: string): st
   return found[0]?.text;
 }
 
-/** Returns the children with a name. */
 export function childrenNamed({ children }: XmlNode, name: string): XmlNode[] {
   return children.filter((child) => child.name === name);
 }

@@ -107,7 +107,6 @@ export class WrongKeyLimiter {
   }
 }
 
-/** The wrong keys of one network. */
 interface Count {
   /** Wrong keys that were not forgotten at the time `at`. */
   wrong: number;

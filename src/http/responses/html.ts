@@ -64,7 +64,6 @@ export interface PageStyle {
 const BRAND = new Html(LOGO);
 const WIDE = new Html(' class="wide"');
 
-/** Returns the style of all pages with additions. */
 export function pageStyle(additions = ""): PageStyle {
   const css = PAGE_STYLE + additions;
   const hash = createHash("sha256").update(css).digest("base64");

@@ -21,7 +21,6 @@ export function preconditionsOf({ headers }: Request): Preconditions {
   };
 }
 
-/** The request that a file answers. */
 export interface FileRequest {
   request: Request;
   requestId: string;

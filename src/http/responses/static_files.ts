@@ -6,7 +6,6 @@ import { listsEtag } from "../../rules/preconditions.ts";
 
 /** A file that is kept in memory and sent to browsers. */
 export interface StaticFile {
-  /** Its content type. */
   type: string;
   /** Without quotes. */
   etag: string;
@@ -105,7 +104,6 @@ function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
-/** A file of this type with this content. */
 export function staticFile(type: string, bytes: Uint8Array<ArrayBuffer>): StaticFile {
   return { type, etag: sha256(bytes).slice(0, 32), bytes };
 }
