@@ -43,7 +43,6 @@ export interface ProgramStatus {
 
 /** The load of a process of the server, or the sum over its processes, and what one of them knows. */
 export interface ServerLoad {
-  /** The requests that are running, by kind. */
   running: Readonly<Record<RequestKind, number>>;
   /** Resident memory, and the JavaScript heap in use, in bytes. */
   memory: { resident: number; heap: number };

@@ -62,7 +62,6 @@ export interface ApiRequest {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   bytes?: Uint8Array;
-  /** The body as JSON. */
   json?: unknown;
   /** Milliseconds until the answer must begin. */
   timeout?: number;

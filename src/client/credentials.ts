@@ -36,7 +36,6 @@ function isLongEnough({ length }: string): boolean {
   return length >= MIN_SECRET_LENGTH && length <= MAX_KEY_HEADER;
 }
 
-/** Returns the header that carries the credentials. */
 export function credentialHeaders({ kind, secret }: Credentials): Record<string, string> {
   return kind === "key" ? { "X-Api-Key": secret } : { Authorization: `Bearer ${secret}` };
 }

@@ -12,7 +12,6 @@ export interface FileInfo {
   name: string;
   /** Bytes. */
   size: number;
-  /** The content type. */
   type: string;
   /** Changes with every write. */
   etag: string;
@@ -26,7 +25,6 @@ export interface FileInfo {
 
 /** What an upload says about its file. */
 export interface WriteOptions {
-  /** The content type. */
   type: string;
   /** When the sent copy was last modified, in milliseconds since 1970; `undefined` if that is not known. */
   mtime?: number | undefined;

@@ -47,7 +47,6 @@ export async function fileSource(
   };
 }
 
-/** Returns a pipe as a source. */
 export function pipeSource(pipe: ReadableStream<Uint8Array>): Source {
   return {
     size: undefined,

@@ -6,7 +6,6 @@ import { stableName } from "../rules/archive/local_paths.ts";
 export const UPLOAD_STATE_TIME = 7 * 24 * 60 * 60_000;
 
 export interface UploadState {
-  /** The upload's id on the server. */
   readonly id: string;
   /** The SHA-256 of the stored parts in base64, by number. */
   readonly digests: ReadonlyMap<number, string>;

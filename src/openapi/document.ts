@@ -5,7 +5,6 @@ import { errors, headers } from "./messages.ts";
 import { sharedSchemas } from "./schemas.ts";
 import type { Document, PathItem, Schema } from "./types.ts";
 
-/** A route as the document describes it. */
 export interface DescribedRoute {
   /** Such as `/v1/:project/:drive/files`. */
   path: string;

@@ -15,7 +15,6 @@ import type {
 /** Any bytes. Generators of clients need a schema for them. */
 export const BYTES: MediaType = { schema: { type: "string", format: "binary" } };
 
-/** A request body in JSON. */
 export function jsonBody(
   description: string,
   schema: Schema,
@@ -223,7 +222,6 @@ const zippedHeaders: HeaderObjects = {
   "Vary": header("Vary"),
 };
 
-/** A successful response in JSON. */
 export function jsonResponse(
   description: string,
   schemaName: string,

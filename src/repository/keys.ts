@@ -26,7 +26,6 @@ const SALT_LENGTH = 32;
 /** How often the keys are read if none opens: they may have changed on their way. */
 const ATTEMPTS = 2;
 
-/** The folder of the keys. */
 export const KEYS = "keys";
 
 /** The key of a passphrase is used for one master key only, so the nonce may be fixed. */
@@ -41,7 +40,6 @@ const deriveBits = promisify(scrypt) as (
   options: { N: number; r: number; p: number; maxmem: number },
 ) => Promise<Uint8Array>;
 
-/** A key as a list shows it. */
 export interface ListedKey {
   /** 16 hexadecimal digits. */
   id: string;

@@ -46,9 +46,7 @@ export interface RepositorySettings extends TargetSettings {
 }
 
 interface Config {
-  /** The id of the repository. */
   id: string;
-  /** The id of the store. */
   store: string;
   encrypted: boolean;
 }

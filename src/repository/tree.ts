@@ -30,7 +30,6 @@ export interface TreeEntry {
   ordinal: number;
 }
 
-/** The top of a tree. */
 export interface TreeRoot extends Pick<TreeEntry, "fingerprint" | "object"> {
   /** 0 if its entries are groups. */
   level: number;

@@ -223,13 +223,11 @@ export const ERROR_CODES = {
   quota_exceeded: { status: 507, meaning: "The project's quota is full." },
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
-/** The code of an error. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** All codes, by status and name. */
 export const ERROR_CODE_NAMES = Object.keys(ERROR_CODES) as readonly ErrorCode[];
 
-/** Returns what is fixed for an error code. */
 export function errorKind(code: ErrorCode): ErrorKind {
   return ERROR_CODES[code];
 }

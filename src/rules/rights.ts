@@ -18,7 +18,6 @@ export const MAX_KEY_DRIVES = 100;
 /** The limits of a key. What is absent does not limit it. */
 export interface KeyLimits {
   permissions?: readonly Permission[];
-  /** The drives that the key is for. */
   drives?: readonly string[];
   /** The beginning of every name that the key is for. */
   namePrefix?: string;

@@ -81,7 +81,6 @@ export function keyEndpoint(
   };
 }
 
-/** An endpoint for the administrator only. */
 export function administratorEndpoint(
   operation: OperationDescription,
   handle: (call: AdminCall, deps: Deps) => Promise<Response>,

@@ -36,10 +36,8 @@ interface FoundFile {
   record: FileRecord;
 }
 
-/** A file of an archive. */
 export interface PlannedFile {
   name: string;
-  /** Its path in the archive. */
   path: string;
   /** As it was found or listed. */
   record: FileRecord;

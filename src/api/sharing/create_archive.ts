@@ -84,7 +84,6 @@ async function archive(call: DriveCall, deps: Deps): Promise<Response> {
   return await archiveResponse({ project, drive, names, prefixes: visible }, answer, deps);
 }
 
-/** What a body selects. */
 export interface Selected {
   names: readonly string[];
   prefixes: readonly string[];

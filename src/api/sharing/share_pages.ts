@@ -51,7 +51,6 @@ function page(
   });
 }
 
-/** The page with an error. */
 export function errorPage(error: HttpError): Response {
   return page(error.status, errorParts(error), error.headers);
 }
@@ -150,7 +149,6 @@ export async function beginningOf(file: OpenFile): Promise<{ start: string; hasM
   return { start, hasMore: size > end };
 }
 
-/** A folder as its page shows it. */
 export interface FolderView {
   /** The prefix of the link. */
   root: string;

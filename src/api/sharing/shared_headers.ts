@@ -62,7 +62,6 @@ export function requirePerson(headers: Headers): void {
  */
 const PAGE_SANDBOX = "sandbox allow-downloads allow-forms allow-same-origin";
 
-/** Returns the policy of a page with this style. */
 export function pagePolicy({ source }: PageStyle): string {
   return [
     PAGE_SANDBOX,

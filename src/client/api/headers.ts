@@ -17,7 +17,6 @@ export interface Conditions {
   ifNoneMatch?: string | undefined;
 }
 
-/** Returns the headers of conditions. */
 export function conditionsOf(
   { ifMatch, ifNoneMatch }: Conditions,
 ): Record<string, string | undefined> {

@@ -37,7 +37,6 @@ export interface ConnectOptions {
   keepsDotSegments?: boolean | undefined;
 }
 
-/** A request of the API. */
 export interface ApiRequest {
   method: string;
   /** The segments of the path, not encoded. */

@@ -50,7 +50,6 @@ export interface ImportSource {
   readonly bytes: number;
   /** The entries of its index, by path. */
   readonly index: ReadonlyMap<string, IndexEntry>;
-  /** The files and the folders. */
   entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem>;
 }
 
@@ -116,7 +115,6 @@ interface Destination {
   drive: string;
   name: string;
   type: string;
-  /** Its entry in the index. */
   known: IndexEntry | undefined;
 }
 

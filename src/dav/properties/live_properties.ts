@@ -98,7 +98,6 @@ const SUPPORTED_LOCKS = ["exclusive", "shared"].map((scope) =>
 /** The scheme of the tokens of locks: random UUIDs. */
 export const TOKEN_SCHEME = "urn:uuid:";
 
-/** Returns the element of a lock. */
 export function activeLock(lock: PlacedLock): string {
   const seconds = Math.max(0, Math.ceil((lock.expires - Date.now()) / 1000));
   return "<D:activelock><D:locktype><D:write/></D:locktype>" +

@@ -1,7 +1,6 @@
 import { escapeText } from "../../xml/xml_writer.ts";
 import { type XmlAttribute, XmlNode } from "../../xml/xml_reader.ts";
 
-/** The name of a property. */
 export interface PropertyName {
   /** Empty without one. */
   namespace: string;

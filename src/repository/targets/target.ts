@@ -5,7 +5,6 @@
  */
 import type { Bytes } from "../bytes.ts";
 
-/** An object in a listing. */
 export interface ListedObject {
   name: string;
   /** Bytes. */

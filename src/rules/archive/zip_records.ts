@@ -8,7 +8,6 @@
  */
 import { byteLength } from "../names.ts";
 
-/** An entry of an archive. */
 export interface ZipEntry {
   /** With slashes. That of a folder ends with one. */
   path: string;
@@ -127,7 +126,6 @@ export function localHeader(entry: Omit<ZipEntry, "offset">): Uint8Array<ArrayBu
   return fields.bytes;
 }
 
-/** Returns the record of an entry in the central directory. */
 export function centralHeader(entry: ZipEntry): Uint8Array<ArrayBuffer> {
   const name = encoder.encode(entry.path);
   const isLarge = entry.size >= MAX_32;

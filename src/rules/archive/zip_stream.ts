@@ -8,7 +8,6 @@ const BLOCK_SIZE = 65_536;
 /** Copying a piece of up to this many bytes into a block is cheaper than sending it apart. */
 const MAX_COPIED = BLOCK_SIZE - 4096;
 
-/** A file for an archive. */
 export interface ZipFile {
   /** Its path in the archive, with slashes. */
   path: string;
