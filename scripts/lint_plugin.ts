@@ -19,7 +19,7 @@ const BYTES_AND_BELOW = [
 ];
 
 /** What the rooms that assemble a server connect. */
-const SERVER_PARTS = ["src", "api", "gate", "http", "http1", "acme", "store", "rules"];
+const SERVER_PARTS = ["src", "api", "webhooks", "gate", "http", "http1", "acme", "store", "rules"];
 
 /**
  * The folders of `src/`, and what each may import besides itself. A folder without an entry belongs to the
@@ -47,6 +47,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...BYTES_AND_BELOW,
   ],
   "store/changes": ["store/engine", "store/reads", "store/disk", "rules"],
+  "store/webhooks": ["store/changes", "store/accounts", ...BYTES_AND_BELOW],
   "store/listing": [
     "store/files",
     "store/bytes",
@@ -116,12 +117,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ["http/network", "store", "rules"],
   "http/metrics": ["http", "acme", "store", "rules"],
   gate: ["http", "http1", "store", "rules"],
+  webhooks: ["http", "http1", "store", "rules"],
   xml: [],
   "s3/auth": ["s3", "rules"],
   "s3/payload": ["s3", "http", "rules"],
   s3: ["s3", "xml", "http", "store", "rules"],
   openapi: ["rules"],
-  api: ["openapi", "http", "store", "rules"],
+  api: ["openapi", "webhooks", "http", "store", "rules"],
   "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
 
   dav: ["xml", "api", "http", "store", "rules"],

@@ -12,6 +12,7 @@ import { createProject, listProjects } from "./api/admin/projects.ts";
 import { createS3Key, listS3Keys, revokeS3Key } from "./api/admin/s3_keys.ts";
 import { showStatus } from "./api/admin/status.ts";
 import { showServerUsage, showUsage } from "./api/admin/usage.ts";
+import * as webhooks from "./api/admin/webhooks.ts";
 import type { Deps } from "./api/endpoint.ts";
 import { changeFile } from "./api/files/change_file.ts";
 import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
@@ -65,6 +66,7 @@ const UPLOAD = `${DRIVE}/uploads/:id`;
 const PROJECTS = "/admin/v1/projects";
 const PROJECT = `${PROJECTS}/:project`;
 const APP = `${PROJECT}/apps/:app`;
+const WEBHOOK = `${PROJECT}/webhooks/:webhook`;
 
 /** Every path of the server with its endpoints. */
 export const routes: readonly Route[] = [
@@ -109,6 +111,9 @@ export const routes: readonly Route[] = [
   route(`${APP}/access`, { GET: apps.showAccess, PUT: apps.switchAccess }),
   route(`${APP}/keys`, { GET: listAppKeys, POST: createAppKey }),
   route(`${APP}/keys/:name`, { DELETE: revokeAppKey }),
+  route(`${PROJECT}/webhooks`, { GET: webhooks.listWebhooks, POST: webhooks.createWebhook }),
+  route(WEBHOOK, { PATCH: webhooks.changeWebhook, DELETE: webhooks.deleteWebhook }),
+  route(`${WEBHOOK}/test`, { POST: webhooks.testWebhook }),
   route(`${PROJECT}/events`, { GET: listEvents }),
   route("/admin/v1/events", { GET: listServerEvents }),
   route(`${PROJECT}/usage`, { GET: showUsage }),

@@ -48,6 +48,8 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
       find: "end: keys.manifestPage(version, to + 1)",
       replace: "end: keys.manifestPage(version, to)",
     },
+  ]),
+  ...mutantsOf("src/store/engine/key_size.ts", ["src/store/engine/keys_test.ts"], [
     { find: "return part.length + 2;", replace: "return part.length + 1;" },
   ]),
   ...mutantsOf("src/store/engine/commits.ts", ["src/store/engine/commits_test.ts"], [

@@ -122,7 +122,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     { find: "return bits > most ?", replace: "return bits >= most ?" },
   ]),
   ...mutantsOf("src/http/network/upstream_rules.ts", ["src/http/network/upstream_rules_test.ts"], [
-    { find: "if (leadsTo(LINK_LOCAL, remote)) return false;", replace: "" },
+    { find: "if (!this.allowsAddress(target, remote)) return false;", replace: "" },
     {
       find: "return !isLocal || !this.ownPorts.has(target.port);",
       replace: "return !isLocal || this.ownPorts.size === 0;",

@@ -11,6 +11,7 @@ import type { HostRules } from "../rules/hosts.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
 import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
 import type { VolumeQuery } from "../store/disk/volume.ts";
+import type { WebhookDeliverer } from "../webhooks/deliverer.ts";
 
 /** The address of the gate to applications, on any host name of this server. */
 export interface GateAddress {
@@ -82,6 +83,9 @@ export interface Deps extends ServerParts {
   hasWebdav: boolean;
   hosts: HostRules;
   upstreamRules: UpstreamRules;
+  /** The addresses that webhooks may call. */
+  webhookRules: UpstreamRules;
+  webhooks: Pick<WebhookDeliverer, "test">;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;
   metrics: Pick<MetricsPage, "render">;

@@ -79,6 +79,13 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   listEvents: project("admin"),
   listServerEvents: administrator,
 
+  // Webhooks tell of what the permission to list shows.
+  listWebhooks: limited("admin", "list"),
+  createWebhook: limited("admin", "list"),
+  changeWebhook: limited("admin", "list"),
+  deleteWebhook: limited("admin", "list"),
+  testWebhook: limited("admin", "list"),
+
   listApps: project("admin"),
   createApp: project("admin"),
   showApp: project("admin"),

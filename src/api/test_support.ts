@@ -1,4 +1,4 @@
-import { AllowedUpstreams, UpstreamRules } from "../http/network/upstream_rules.ts";
+import { AllowedUpstreams, FOR_WEBHOOKS, UpstreamRules } from "../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import { Query } from "../http/request_target.ts";
 import { StaticFiles } from "../http/responses/static_files.ts";
@@ -42,6 +42,8 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
     s3: () => undefined,
     hosts: await HostRules.load({ own: [], gate: [] }),
     upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
+    webhookRules: new UpstreamRules(AllowedUpstreams.none, new Set(), FOR_WEBHOOKS),
+    webhooks: { test: () => Promise.resolve({ body: "", duration: 0 }) },
     failedReasons: false,
     metrics: { render: () => Promise.resolve("") },
     metricsToken: undefined,

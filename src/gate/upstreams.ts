@@ -1,7 +1,8 @@
 import { errors } from "../http/http_error.ts";
 import { targetOf, type UpstreamRules } from "../http/network/upstream_rules.ts";
-import { closeQuietly, Connection, ConnectionLost } from "../http1/connection.ts";
+import { Connection, ConnectionLost } from "../http1/connection.ts";
 import { type ConnectionTable, isOutOfDescriptors } from "../http1/connection_table.ts";
+import { secureClient } from "../http1/tls/secure_client.ts";
 
 /** Idle connections kept per application. */
 const MAX_IDLE_CONNECTIONS = 256;
@@ -166,33 +167,12 @@ async function connectTo(
     }
     transport.setNoDelay(true);
     transport.setKeepAlive(true);
-    if (isSecure) return await secure(transport, hostname, signal, onClose);
-    return new Connection(transport, onClose);
+    return new Connection(
+      isSecure ? await secureClient(transport, hostname, signal) : transport,
+      onClose,
+    );
   } catch (cause) {
     if (cause instanceof UpstreamForbidden) throw cause;
     throw new ConnectionLost("Cannot connect to the application", { cause });
-  }
-}
-
-async function secure(
-  plain: Deno.TcpConn,
-  name: string,
-  signal: AbortSignal,
-  onClose: () => void,
-): Promise<Connection> {
-  const hostname = name.replace(/^\[|\]$/g, "");
-  const transport = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
-  const abort = () => closeQuietly(transport);
-  signal.addEventListener("abort", abort);
-  try {
-    signal.throwIfAborted();
-    await transport.handshake();
-    signal.throwIfAborted();
-    return new Connection(transport, onClose);
-  } catch (error) {
-    closeQuietly(transport);
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

@@ -272,6 +272,8 @@ export const errors = {
       "trash_item_not_found",
       "There is no such item in the trash: it was restored, deleted, or has expired",
     ),
+  webhookNotFound: (id: string) =>
+    refuse("webhook_not_found", `There is no webhook ${quote(id)} of this project`),
   challengeNotFound: () => refuse("challenge_not_found", "There is no challenge with this token"),
   notRedirected: () =>
     refuse("route_not_found", "This port only redirects host names of this server to https"),
@@ -297,6 +299,8 @@ export const errors = {
     refuse("drive_exists", `There is a drive ${quote(drive)} already: choose another name`),
   nameTaken: () =>
     refuse("file_exists", 'Another file has its name: send "overwrite": true to replace that'),
+  changesOff: () =>
+    refuse("changes_off", 'The project keeps no changes: set its "change_days" first'),
   preconditionFailed: () =>
     refuse(
       "precondition_failed",

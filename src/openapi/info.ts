@@ -59,6 +59,10 @@ export const tags = [
     description: "Applications behind the gate, and who may use them.",
   },
   {
+    name: "Webhooks",
+    description: "Where the changes of a project are delivered.",
+  },
+  {
     name: "The server",
     description: "The server itself: health, metrics, this description, and the dashboard.",
   },

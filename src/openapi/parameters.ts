@@ -38,6 +38,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterName>> = {
   token: "LinkToken",
   prefix: "KeyPrefix",
   accessKey: "AccessKeyId",
+  webhook: "WebhookId",
   app: "App",
   name: "AppKeyName",
   file: "PageFile",
@@ -70,6 +71,7 @@ export const parameters = {
     "The id of the S3 key, by which it is listed.",
     schema("AccessKeyId"),
   ),
+  WebhookId: inPath("id", "The id of the webhook.", schema("WebhookId")),
   App: inPath(
     "app",
     `The name of the application: 1 to ${MAX_APP_NAME} characters.`,

@@ -110,6 +110,7 @@ export const ERROR_CODES = {
     status: 404,
     meaning: "There is no such upload: it was never started, was aborted or has expired.",
   },
+  webhook_not_found: { status: 404, meaning: "The project has no such webhook." },
 
   method_not_allowed: { status: 405, meaning: "The method is not supported here." },
 
@@ -141,6 +142,7 @@ export const ERROR_CODES = {
     status: 409,
     meaning: "The project has as many open uploads as are allowed.",
   },
+  too_many_webhooks: { status: 409, meaning: "The project has as many webhooks as are allowed." },
   upload_completed: { status: 409, meaning: "The upload is complete." },
 
   changes_expired: {

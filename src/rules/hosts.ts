@@ -33,6 +33,20 @@ export function upstreamProblem(text: string): string | undefined {
   return "must be like http://127.0.0.1:3000: http or https, a host and a port, and nothing else";
 }
 
+/** An address with a path, in characters that need no encoding. */
+const ADDRESS = /^https?:\/\/[^\s\\/?#@]+(?:[\/?][\x21-\x7e]*)?$/i;
+
+/**
+ * Checks the address of the receiver of a webhook.
+ *
+ * @returns What is wrong with it, as the end of a sentence; `undefined` for a valid address.
+ */
+export function webhookUrlProblem(text: string): string | undefined {
+  if (text.length > MAX_UPSTREAM) return `is too long: at most ${MAX_UPSTREAM} characters`;
+  if (ADDRESS.test(text) && !/[#\\]/.test(text) && URL.canParse(text)) return undefined;
+  return "must be like https://example.com/path: http or https, without a user and a fragment, in ASCII";
+}
+
 /**
  * Checks the host name of an application, in lower case.
  *

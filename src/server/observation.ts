@@ -3,6 +3,7 @@ import type { ServerLoad } from "../api/endpoint.ts";
 import { HttpMetrics } from "../http/metrics/http_metrics.ts";
 import { MetricsPage } from "../http/metrics/metrics_page.ts";
 import { StoreMetrics } from "../http/metrics/store_metrics.ts";
+import { WebhookMetrics } from "../http/metrics/webhook_metrics.ts";
 import { type RequestKind, RequestObserver } from "../http/request_context.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
 import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
@@ -34,6 +35,8 @@ interface MeasuredParts {
 export class Observation {
   /** Counts the operations of the store. */
   readonly store = new StoreMetrics();
+  /** Counts the deliveries of webhooks. */
+  readonly webhooks = new WebhookMetrics();
   readonly observer: RequestObserver;
   readonly build: Build["kind"];
   readonly peers: Peers;
@@ -76,7 +79,9 @@ export class Observation {
       http: this.#http,
       store: this.store,
       memory: () => store.memory.uses(),
+      webhooks: this.webhooks,
       usage: () => store.usage(),
+      webhookSummary: () => store.webhooks.summary(),
       integrity: () => store.integrity(),
       waiting: () => store.changeSignals.size,
       storeSize: () => store.size(),

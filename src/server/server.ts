@@ -8,7 +8,7 @@ import type { CertificateStatus } from "../acme/certificate_entry.ts";
 import type { Deps, GateAddress } from "../api/endpoint.ts";
 import { Readiness } from "../api/server/health.ts";
 import type { ServeOptions } from "../cli/options/serve_options.ts";
-import { UpstreamRules } from "../http/network/upstream_rules.ts";
+import { FOR_WEBHOOKS, UpstreamRules } from "../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import type { StaticFiles } from "../http/responses/static_files.ts";
 import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
@@ -29,6 +29,7 @@ import { openRemoteDatabase, type RemoteStore } from "../store/remote/remote_dat
 import { type BackgroundPart, Store, type StoreOptions } from "../store/store.ts";
 import { converter } from "../store/upgrade/upgrade.ts";
 import { VERSION } from "../version.ts";
+import { WebhookDeliverer } from "../webhooks/deliverer.ts";
 import { createMemoryBudget } from "./memory.ts";
 import type { Observation } from "./observation.ts";
 import { commonLimiter } from "./peers.ts";
@@ -84,6 +85,8 @@ export class Server {
   /** The ports that the server listens on, which no application may have on this machine. */
   readonly ownPorts = new Set<number>();
   readonly upstreamRules: UpstreamRules;
+  readonly webhookRules: UpstreamRules;
+  readonly webhooks: WebhookDeliverer;
   readonly #wrongPasswords: WrongKeyLimiter;
   #isDraining = false;
 
@@ -92,9 +95,12 @@ export class Server {
     readonly hosts: HostRules,
     private readonly options: ServerOptions,
   ) {
-    const { settings, observation: { peers } } = options;
+    const { settings, observation: { peers, webhooks: meter, onError } } = options;
     this.store = opened.store;
     this.upstreamRules = new UpstreamRules(settings.allowedUpstreams, this.ownPorts);
+    const rules = new UpstreamRules(settings.allowedWebhooks, this.ownPorts, FOR_WEBHOOKS);
+    this.webhookRules = rules;
+    this.webhooks = new WebhookDeliverer(this.store, { rules, meter, onError });
     this.wrongKeys = commonLimiter(peers, "wrong_key");
     this.#wrongPasswords = commonLimiter(peers, "wrong_password");
   }
@@ -130,6 +136,7 @@ export class Server {
     keeper?.start();
     store.sweeper.start();
     store.scrub.start();
+    this.webhooks.start();
     peers.onTold("wake", (part) => store.wake(part));
   }
 
@@ -147,12 +154,13 @@ export class Server {
   /** Stops the background work and closes the store. */
   async close(): Promise<void> {
     await this.opened.keeper?.stop();
+    await this.webhooks.stop();
     await this.store.close();
   }
 
   #deps(platform: Platform): Deps {
     const { gate, s3Port, warnings, backups, snapshots, certificates, administrator } = platform;
-    const { store, wrongKeys, upstreamRules, hosts, running } = this;
+    const { store, wrongKeys, upstreamRules, webhookRules, webhooks, hosts, running } = this;
     const { settings, observation, dashboard, basePath = "" } = this.options;
     const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = settings;
     const { trashDays, webdav: hasWebdav } = settings;
@@ -160,6 +168,7 @@ export class Server {
     return {
       ...{ store, wrongKeys, upstreamRules, hosts, running, dashboard, basePath, gate },
       ...{ corsOrigins, failedReasons, idleTimeout, trustedProxies, trashDays, hasWebdav },
+      ...{ webhookRules, webhooks },
       wrongPasswords: this.#wrongPasswords,
       administrator: administrator ?? store.adminToken,
       isDraining: () => this.isDraining,

@@ -17,6 +17,7 @@ import { SignInStore } from "./sessions/sign_ins.ts";
 import { TicketStore } from "./sessions/tickets.ts";
 import { UsageHistory } from "./accounts/usage_history.ts";
 import { type DiskReservation, type DiskSpace, StoreFull } from "./disk/disk_space.ts";
+import type { ChangeProbe } from "./disk/file_probes.ts";
 import { databaseSize } from "./disk/store_files.ts";
 import type { Database } from "./engine/database.ts";
 import { UnreadableEntry } from "./engine/errors.ts";
@@ -54,6 +55,9 @@ import { Quotas } from "./quotas/quotas.ts";
 import { listUsage, NO_PROJECT_USAGE, type ProjectUsage, readUsage } from "./quotas/usage.ts";
 import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
+import { DeliveryQueue } from "./webhooks/delivery_queue.ts";
+import { WebhookLease } from "./webhooks/webhook_lease.ts";
+import { WebhookStore } from "./webhooks/webhook_store.ts";
 
 /** Default time without a byte after which a transfer is aborted. */
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
@@ -118,6 +122,9 @@ export class Store {
   readonly locks: LockStore;
   readonly changes: ChangeFeed;
   readonly changeSignals: ChangeSignals;
+  readonly webhooks: WebhookStore;
+  readonly deliveries: DeliveryQueue;
+  readonly webhookLease: WebhookLease;
   readonly usageHistory: UsageHistory;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
@@ -204,6 +211,10 @@ export class Store {
     this.links = new LinkStore(db, projectCache, events, { notify, onError });
     this.changes = new ChangeFeed(db, projectCache);
     this.changeSignals = new ChangeSignals(db, projectCache, onError);
+    const { changes } = this;
+    this.webhooks = new WebhookStore(db, { projects: projectCache, events, changes });
+    this.deliveries = new DeliveryQueue(db, changes, events);
+    this.webhookLease = new WebhookLease(db);
   }
 
   /**
@@ -272,6 +283,16 @@ export class Store {
   wake(part: BackgroundPart): void {
     if (this.#wakeOther === undefined) this[part].wake();
     else this.#wakeOther(part);
+  }
+
+  /** Detects commits of records by all processes; absent on a shared store. */
+  get changeProbe(): ChangeProbe | undefined {
+    return this.db.changes;
+  }
+
+  /** Calls a function with the projects in whose feeds a commit of this process has added changes. */
+  onAnnounced(receive: (projects: string[]) => void): void {
+    this.db.onAnnounced.add((feeds) => receive(feeds.map(([, project]) => String(project))));
   }
 
   /** Returns the size of the store's files and their logs in bytes; `undefined` if they cannot be read or there are none. */

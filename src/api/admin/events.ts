@@ -40,8 +40,8 @@ export const listEvents = projectEndpoint({
       by: {
         type: "string",
         description:
-          "The prefix of the project key that was used, the id of the S3 key, `admin` for the administrator, or `command line` for a " +
-          "command on the data folder and for settings that a server was started with.",
+          "The prefix of the project key that was used, the id of the S3 key, `admin` for the administrator, `command line` for a " +
+          "command on the data folder and for settings that a server was started with, or `server` for the server itself.",
         examples: ["k3JxQ0aB"],
       },
       address: {
@@ -52,7 +52,7 @@ export const listEvents = projectEndpoint({
       target: {
         type: "string",
         description:
-          "What was changed: the prefix of a key, the id of an S3 key, the name of an application or a drive, a setting with its new " +
+          "What was changed: the prefix of a key, the id of an S3 key, the name of an application, a webhook or a drive, a setting with its new " +
           "value, or the project. The list of the server begins it with the project's id and `/`.",
         examples: ["9fKq2LmX"],
       },

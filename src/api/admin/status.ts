@@ -5,6 +5,7 @@ import { isoSeconds } from "../../rules/dates.ts";
 import { formatBytes, GIB } from "../../rules/units.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
+import type { WebhookSummary } from "../../store/webhooks/webhook_store.ts";
 import type { ServerLoad } from "../endpoint.ts";
 import { administratorEndpoint } from "./admin_call.ts";
 import { backupsJson, diskJson, integrityJson, snapshotsJson, sumOf } from "./json.ts";
@@ -12,6 +13,9 @@ import { backupsJson, diskJson, integrityJson, snapshotsJson, sumOf } from "./js
 /** A disk is nearly full if less than this share of it is free, and less than `LOW_BYTES` besides the reserve. */
 const LOW_SHARE = 0.1;
 const LOW_BYTES = 10 * GIB;
+
+/** The most webhooks that a warning names. */
+const LISTED_WEBHOOKS = 3;
 
 /** `GET /admin/v1/status`: the state of the server, for its operator. */
 export const showStatus = administratorEndpoint({
@@ -92,11 +96,12 @@ export const showStatus = administratorEndpoint({
     }),
   },
 }, async ({ origin }, { store, volume, wrongKeys, program, s3 }) => {
-  const [disk, size, usages, integrity, load] = await Promise.all([
+  const [disk, size, usages, integrity, webhooks, load] = await Promise.all([
     volume(),
     program.storeSize(),
     store.usage(),
     store.integrity(),
+    store.webhooks.summary(),
     program.load(),
   ]);
   const { backup, snapshots, running, memory } = load;
@@ -124,6 +129,7 @@ export const showStatus = administratorEndpoint({
       ...diskWarnings(disk, program.diskReserve),
       ...backupWarnings(backup),
       ...backupWarnings(snapshots),
+      ...webhookWarnings(webhooks),
       ...damageWarnings(integrity.damages.length),
       ...lockoutWarnings(wrongKeys.countWaiting()),
       ...load.warnings,
@@ -164,6 +170,19 @@ function* damageWarnings(damaged: number): Generator<string> {
     `(\`kvdrive restore --from DIR --drive DRIVE --file NAME\`), or replace or delete ${
       damaged === 1 ? "it" : "them"
     }`;
+}
+
+function* webhookWarnings({ ended }: WebhookSummary): Generator<string> {
+  if (ended.length === 0) return;
+  const listed = ended.slice(0, LISTED_WEBHOOKS)
+    .map(({ project, name }) => `${JSON.stringify(name)} of project ${project}`);
+  const others = ended.length - listed.length;
+  const names = `${listed.join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
+  const [webhooks, receivers] = ended.length === 1
+    ? [`The webhook ${names} was`, "its receiver has"]
+    : [`The webhooks ${names} were`, "their receivers have"];
+  yield `${webhooks} disabled, because ${receivers} failed: repair what failed, and run ` +
+    "`kvdrive webhook enable PROJECT ID`";
 }
 
 function* lockoutWarnings(networks: number): Generator<string> {

@@ -31,10 +31,14 @@ export async function connectToStore(
   options: Pick<ConnectionOptions, "project" | "retrier" | "limiter">,
 ): Promise<Connection> {
   const secret = newSecret();
-  const allowedUpstreams = UPSTREAMS.parse(env[variableOf("allow-upstream")] ?? "") ??
-    AllowedUpstreams.none;
+  const allowed = (option: string) =>
+    UPSTREAMS.parse(env[variableOf(option)] ?? "") ?? AllowedUpstreams.none;
   const server = await Server.on(store, {
-    settings: { ...readServeOptions(new Map(), {}), allowedUpstreams },
+    settings: {
+      ...readServeOptions(new Map(), {}),
+      allowedUpstreams: allowed("allow-upstream"),
+      allowedWebhooks: allowed("allow-webhook"),
+    },
     observation: new Observation({
       log: standardLog("off"),
       data: undefined,

@@ -23,7 +23,15 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "allow-upstream",
     value: "HOST",
+    isList: true,
     help: "link-local or own addresses that applications may have, comma-separated",
+    unset: "none",
+  },
+  {
+    name: "allow-webhook",
+    value: "HOST",
+    isList: true,
+    help: "own or private addresses that webhooks may call, comma-separated",
     unset: "none",
   },
   {

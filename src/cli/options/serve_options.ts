@@ -71,6 +71,7 @@ function parseOptions(values: OptionValues) {
     appsTimeout: values.parsed("apps-timeout", DURATION),
     appsIdleTimeout: values.parsed("apps-idle-timeout", DURATION),
     allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
+    allowedWebhooks: values.optional("allow-webhook", UPSTREAMS) ?? AllowedUpstreams.none,
     s3Port: values.optional("s3-port", PORT_OR_OFF) ?? "off",
     webdav: values.parsed("webdav", ON_OFF),
     webdavPlain: values.optional("webdav-plain", SWITCH) ?? false,

@@ -26,6 +26,7 @@ const DEFAULTS: ServeOptions = {
   appsTimeout: 60_000,
   appsIdleTimeout: 600_000,
   allowedUpstreams: AllowedUpstreams.none,
+  allowedWebhooks: AllowedUpstreams.none,
   s3Port: "off",
   webdav: true,
   webdavPlain: false,

@@ -140,6 +140,7 @@ class Opening {
       await this.#announce(server);
       const handler = await this.#handlerOf(server);
       server.store.sweeper.start();
+      server.webhooks.start();
       return { server, handler };
     } catch (error) {
       await server?.close();

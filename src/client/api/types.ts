@@ -58,6 +58,7 @@ export type ErrorCode =
   | "thumbnail_not_found"
   | "trash_item_not_found"
   | "upload_not_found"
+  | "webhook_not_found"
   | "method_not_allowed"
   | "request_timeout"
   | "access_off"
@@ -72,6 +73,7 @@ export type ErrorCode =
   | "s3_keys_unavailable"
   | "too_many_links"
   | "too_many_open_uploads"
+  | "too_many_webhooks"
   | "upload_completed"
   | "changes_expired"
   | "precondition_failed"
@@ -632,12 +634,16 @@ export interface ProjectEvent {
     | "link.created"
     | "link.revoked"
     | "link_key.rotated"
+    | "webhook.created"
+    | "webhook.changed"
+    | "webhook.disabled"
+    | "webhook.deleted"
     | "admin_token.renewed";
-  /** The prefix of the project key that was used, the id of the S3 key, `admin` for the administrator, or `command line` for a command on the data folder and for settings that a server was started with. */
+  /** The prefix of the project key that was used, the id of the S3 key, `admin` for the administrator, `command line` for a command on the data folder and for settings that a server was started with, or `server` for the server itself. */
   by: string;
   /** The address of the client; empty for the command line. */
   address: string;
-  /** What was changed: the prefix of a key, the id of an S3 key, the name of an application or a drive, a setting with its new value, or the project. The list of the server begins it with the project's id and `/`. */
+  /** What was changed: the prefix of a key, the id of an S3 key, the name of an application, a webhook or a drive, a setting with its new value, or the project. The list of the server begins it with the project's id and `/`. */
   target: string;
 }
 

@@ -31,14 +31,19 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "link.revoked": "Link revoked",
   "link_key.rotated": "All links revoked",
   "admin_token.renewed": "Administrator’s token renewed",
+  "webhook.created": "Webhook created",
+  "webhook.changed": "Webhook changed",
+  "webhook.disabled": "Webhook disabled",
+  "webhook.deleted": "Webhook deleted",
 };
 
 /** The id of an S3 key, which is listed in full. */
 const ACCESS_KEY_ID = /^KV[A-Z0-9]{18}$/;
 
-/** Returns who did it: the administrator, the command line, or a key by its beginning or its id. */
+/** Returns who did it: the administrator, the server, the command line, or a key by its beginning or its id. */
 export function actorText(by: string): string {
   if (by === "admin") return "Administrator";
+  if (by === "server") return "Server";
   if (ACCESS_KEY_ID.test(by)) return `S3 key ${by}`;
   return by === "command line" ? "Command line" : `Key ${by}…`;
 }

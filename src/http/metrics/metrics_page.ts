@@ -6,9 +6,11 @@ import type { VolumeQuery } from "../../store/disk/volume.ts";
 import type { MemoryUse } from "../../store/engine/memory_budget.ts";
 import type { UsedProject } from "../../store/accounts/projects.ts";
 import type { Integrity } from "../../store/store.ts";
+import type { WebhookSummary } from "../../store/webhooks/webhook_store.ts";
 import { Exposition, type MetricFamily, only, type Sample } from "./exposition.ts";
 import type { HttpMetrics } from "./http_metrics.ts";
 import type { StoreMetrics } from "./store_metrics.ts";
+import { type WebhookMetrics, writeWebhooks } from "./webhook_metrics.ts";
 
 /** How long the metrics of projects are cached, as each read lists the projects and the damaged files. */
 const USAGE_TTL = 10 * SECOND;
@@ -20,10 +22,13 @@ const MAX_MEASURED_PROJECTS = 10_000;
 export interface MetricsSources {
   http: HttpMetrics;
   store: StoreMetrics;
+  webhooks: WebhookMetrics;
   /** The use of the memory budget, by part. */
   memory: () => MemoryUse[];
   /** The number of files and bytes of each project. */
   usage: () => Promise<UsedProject[]>;
+  /** The webhooks of all projects together. */
+  webhookSummary: () => Promise<WebhookSummary>;
   /** The damaged files, and the progress of the scrub. */
   integrity: () => Promise<Integrity>;
   /** The callers that wait for changes. */
@@ -47,6 +52,7 @@ export interface MetricsSources {
 interface Usage {
   projects: readonly UsedProject[];
   integrity: Integrity;
+  webhooks: WebhookSummary;
   /** When it was read, as `performance.now()`. */
   readAt: number;
 }
@@ -70,6 +76,7 @@ export class MetricsPage {
     for (const of of families) to.merge(of);
     writeProjects(to, usage.projects);
     writeIntegrity(to, usage.integrity);
+    writeWebhooks(to, usage.webhooks);
     const known = (value: number | undefined) => value === undefined ? [] : only(value);
     to.gauge(
       "kvdrive_store_size_bytes",
@@ -87,10 +94,12 @@ export class MetricsPage {
   }
 
   #ofProcess(): Exposition {
-    const { http, store, memory, waiting, backups, snapshots, certificates } = this.sources;
+    const { http, store, webhooks, memory, waiting, backups, snapshots, certificates } =
+      this.sources;
     const to = new Exposition();
     http.write(to);
     store.write(to);
+    webhooks.write(to);
     writeMemory(to, memory());
     to.gauge("kvdrive_waiting_callers", "Callers that wait for changes.", only(waiting()), {
       isSum: true,
@@ -115,9 +124,13 @@ export class MetricsPage {
   }
 
   async #readUsage(): Promise<Usage> {
-    const { usage, integrity } = this.sources;
-    const [projects, found] = await Promise.all([usage(), integrity()]);
-    return { projects, integrity: found, readAt: performance.now() };
+    const { usage, integrity, webhookSummary } = this.sources;
+    const [projects, found, webhooks] = await Promise.all([
+      usage(),
+      integrity(),
+      webhookSummary(),
+    ]);
+    return { projects, integrity: found, webhooks, readAt: performance.now() };
   }
 
   #writeProcess(to: Exposition): void {

@@ -33,6 +33,39 @@ const METADATA = new Set([
 
 const LOOPBACK = blockList([["127.0.0.0", 8], ["::1", 128], ["0.0.0.0", 32], ["::", 128]]);
 
+/**
+ * Networks that no public host has: private (RFC 1918, RFC 4193), shared (RFC 6598), of this machine, for tests, multicast
+ * and reserved (RFC 6890).
+ */
+const NOT_PUBLIC = blockList([
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["224.0.0.0", 3],
+  ["::", 127],
+  ["100::", 64],
+  ["fc00::", 7],
+  ["fec0::", 10],
+  ["ff00::", 8],
+]);
+
+/** What differs between the upstreams of applications, which the administrator sets, and webhooks, which owners set. */
+export interface RuleKind {
+  /** The option that allows further addresses. */
+  option: "--allow-upstream" | "--allow-webhook";
+  /** Whether only public addresses are allowed without it. */
+  isPublicOnly: boolean;
+}
+
+const FOR_UPSTREAMS: RuleKind = { option: "--allow-upstream", isPublicOnly: false };
+
+export const FOR_WEBHOOKS: RuleKind = { option: "--allow-webhook", isPublicOnly: true };
+
 export interface Target {
   /** As `URL` has it. */
   hostname: string;
@@ -40,30 +73,46 @@ export interface Target {
 }
 
 /**
- * The addresses that the gate may connect to. Link-local addresses, the metadata services of clouds and the ports of
- * kvdrive itself are refused, unless they are allowed explicitly.
+ * The addresses that the gate, or webhooks, may connect to. Link-local addresses, the metadata services of clouds and the
+ * ports of kvdrive itself are refused, unless they are allowed explicitly; for webhooks also all that are not public.
  */
 export class UpstreamRules {
   /** @param ownPorts The ports on which this process listens. They may be added later, as the listeners start. */
   constructor(
     private readonly allowed: AllowedUpstreams,
     private readonly ownPorts: ReadonlySet<number>,
+    private readonly kind: RuleKind = FOR_UPSTREAMS,
   ) {}
 
   /**
-   * Why the gate does not connect to an upstream such as `http://127.0.0.1:3000`, as the end of a sentence; `undefined` if
-   * its text shows no reason. A host name may still resolve to a forbidden address: see `allows`.
+   * Why there is no connection to an address such as `http://127.0.0.1:3000`, as the end of a sentence; `undefined` if its
+   * text shows no reason. A host name may still resolve to a forbidden address: see `allowsAddress` and `allows`.
    */
   problemOf(upstream: string): string | undefined {
     const target = targetOf(upstream);
     const host = normalHost(target.hostname);
     if (this.allowed.has([host], target.port)) return undefined;
     if (leadsTo(LINK_LOCAL, host) || METADATA.has(host)) {
-      return "leads to a link-local address or the metadata of a cloud: only --allow-upstream allows that";
+      return `leads to a link-local address or the metadata of a cloud: ${this.#advice}`;
     }
     const isLocal = leadsTo(LOOPBACK, host) || host === "localhost" || host.endsWith(".localhost");
+    if (this.kind.isPublicOnly && (isLocal || leadsTo(NOT_PUBLIC, host))) {
+      return `leads to this machine or a private network: ${this.#advice}`;
+    }
     if (!isLocal || !this.ownPorts.has(target.port)) return undefined;
-    return "leads to this server itself: only --allow-upstream allows that";
+    return `leads to this server itself: ${this.#advice}`;
+  }
+
+  get #advice(): string {
+    return `only ${this.kind.option} allows that`;
+  }
+
+  /** Whether there may be a connection to one of the addresses that a host name has. */
+  allowsAddress(target: Target, address: string): boolean {
+    const remote = parseAddress(address) ?? address;
+    if (this.allowed.has([normalHost(target.hostname), remote], target.port)) return true;
+    return !leadsTo(LINK_LOCAL, remote) &&
+      !(this.kind.isPublicOnly && (leadsTo(NOT_PUBLIC, remote) || leadsTo(LOOPBACK, remote)));
   }
 
   /** Whether an open connection may be used. Checks its addresses, because a name may resolve differently each time. */
@@ -73,7 +122,7 @@ export class UpstreamRules {
   ): boolean {
     const remote = addressOf(remoteAddr);
     if (this.allowed.has([normalHost(target.hostname), remote], target.port)) return true;
-    if (leadsTo(LINK_LOCAL, remote)) return false;
+    if (!this.allowsAddress(target, remote)) return false;
     // A connection to another address of this machine has that address at both ends.
     const isLocal = leadsTo(LOOPBACK, remote) || remote === addressOf(localAddr);
     return !isLocal || !this.ownPorts.has(target.port);

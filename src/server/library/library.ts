@@ -46,6 +46,8 @@ export interface OpenServerOptions {
   trustedProxy?: string | readonly string[] | undefined;
   /** How many days the trash of new projects keeps files; 0 for no trash. Default: 0. */
   trashDays?: number | undefined;
+  /** The hosts, addresses or networks of this machine and of private networks that webhooks may call. Default: none. */
+  allowWebhook?: string | readonly string[] | undefined;
   /** The lifetime of an upload in parts. Default: 24 hours. */
   uploadTtl?: Time | undefined;
   /** The time without a byte after which an upload ends; a download, ten times. Default: 60 seconds. */

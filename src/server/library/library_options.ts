@@ -30,6 +30,7 @@ const SHARED: Readonly<Partial<Record<keyof OpenServerOptions, keyof typeof KIND
   corsOrigin: "list",
   trustedProxy: "list",
   trashDays: "number",
+  allowWebhook: "list",
   uploadTtl: "time",
   idleTimeout: "time",
   shutdownTimeout: "time",

@@ -40,6 +40,8 @@ export const DELETION_BATCH = 100;
 /** How often the store is searched for deletions that another process began, in milliseconds. */
 export const DELETION_INTERVAL = 2000;
 
+const WEBHOOK_KINDS = ["webhook", "webhook_state", "webhook_cursor", "webhook_due"] as const;
+
 type Marker = Deno.KvEntry<DeletionMarker>;
 
 /**
@@ -220,6 +222,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* deleteAll(list, prefixes.dailyUsage(project));
   yield* deleteAll(list, prefixes.feeds("change", project));
   yield* deleteAll(list, prefixes.feeds("change_horizon", project));
+  for (const kind of WEBHOOK_KINDS) yield* deleteAll(list, prefixes.webhooks(kind, project));
 }
 
 /** Yields the counters of one drive, then its files, folders, trash, uploads, locks and links; or those of all drives. */

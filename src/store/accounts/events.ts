@@ -41,6 +41,10 @@ export const EVENTS = [
   "link.created",
   "link.revoked",
   "link_key.rotated",
+  "webhook.created",
+  "webhook.changed",
+  "webhook.disabled",
+  "webhook.deleted",
   "admin_token.renewed",
 ] as const;
 
@@ -51,7 +55,7 @@ export interface EventRecord {
   /** Milliseconds since 1970. */
   at: number;
   event: EventName;
-  /** The prefix of a project key, the id of an S3 key, `admin` or `command line`. */
+  /** The prefix of a project key, the id of an S3 key, `admin`, `command line` or `server`. */
   by: string;
   /** The client's address; empty without a client. */
   address: string;
@@ -103,6 +107,9 @@ export interface Actor {
 
 /** A command on the data folder, or the settings that a server was started with. */
 export const COMMAND_LINE: Actor = { by: "command line", address: "" };
+
+/** The server itself, without a request. */
+export const SERVER: Actor = { by: "server", address: "" };
 
 export interface NewEvent {
   event: EventName;

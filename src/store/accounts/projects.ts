@@ -26,7 +26,9 @@ export const MAX_DELETING_DRIVES = 100;
 /** Bytes of the secret of a project's feeds, from which the key of their cursors is derived. */
 const FEED_SECRET_BYTES = 16;
 
-export type ProjectInfo = { project: string } & Omit<ProjectRecord, "removing" | "feed">;
+export type ProjectInfo =
+  & { project: string }
+  & Omit<ProjectRecord, "removing" | "feed" | "webhooks">;
 
 export type UsedProject = ProjectInfo & ProjectUsage;
 
@@ -352,7 +354,7 @@ async function isEmptyDrive(reader: KvReader, project: string, drive: string): P
 
 function infoOf(
   project: string,
-  { removing: _, feed: _feed, ...record }: ProjectRecord,
+  { removing: _, feed: _feed, webhooks: _webhooks, ...record }: ProjectRecord,
 ): ProjectInfo {
   return { project, ...record };
 }

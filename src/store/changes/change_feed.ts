@@ -17,6 +17,7 @@ import { ChangesExpired, ChangesOff, InvalidCursor } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
 import type { ChangesRecord, NameChange } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
+import type { ProjectRecord } from "../engine/records.ts";
 import { BEGINNING, comparePositions, Cursors, LAST_INDEX, type Position } from "./cursor.ts";
 
 /** Entries that are read at a time: most have a change, some are as large as a value can be. */
@@ -52,6 +53,30 @@ export interface ChangesPage {
   last: string;
   /** Whether there are more changes, or more to look at. */
   more: boolean;
+}
+
+/** What a webhook asks. It keeps positions, and tells only of some types of changes. */
+export interface ChangesAfterQuery {
+  project: string;
+  drive: string;
+  prefix: string;
+  /** All if absent. */
+  types?: readonly NameChange["type"][] | undefined;
+  after: Position;
+  /** The last change to look at; all if absent. */
+  until?: Position | undefined;
+  limit: number;
+  maxBytes: number;
+}
+
+export interface ChangesAfter {
+  changes: Change[];
+  /** The last position that was looked at. */
+  position: Position;
+  /** Whether there is more to look at. */
+  more: boolean;
+  /** Whether changes after the position are no longer kept, or cannot be read. */
+  hasGap: boolean;
 }
 
 type Entry = Deno.KvEntry<ChangesRecord>;
@@ -96,11 +121,88 @@ export class ChangeFeed {
     return await this.#read(feed, after, query);
   }
 
+  /**
+   * Returns changes of a drive after a position, which may be of an earlier feed of it; none while the feed is off. Unlike
+   * `page`, it passes over what expired.
+   */
+  async after(query: ChangesAfterQuery): Promise<ChangesAfter> {
+    const { project, drive, after } = query;
+    // Not from the cache: with the secret of an earlier feed, new changes would not be found.
+    const { value } = await this.db.reader.get<ProjectRecord>(keys.project(project));
+    const found = { changes: [], position: after, more: false, hasGap: false };
+    if (value?.feed === undefined) return found;
+    const feed = await this.#feedWith(value.feed, project, drive);
+    const result = await this.#readAfter(feed, query, found);
+    const horizon = await this.#horizonOf(feed);
+    return { ...result, hasGap: result.hasGap || comparePositions(after, horizon) < 0 };
+  }
+
+  async #readAfter(
+    feed: Feed,
+    { prefix, types, after, until, limit, maxBytes }: ChangesAfterQuery,
+    found: ChangesAfter,
+  ): Promise<ChangesAfter> {
+    const entries = this.db.reader.list<ChangesRecord>(ranges.feedFrom(feed.key, after.stamp), {
+      batchSize: Math.min(BATCH, limit + 1),
+      unreadable: true,
+    });
+    let bytes = 0;
+    let lookedAt = 0;
+    for await (const entry of entries) {
+      const stamp = stampOf(entry);
+      const isDamaged = entry.value === null;
+      const { at, changes } = entry.value ?? { at: 0, changes: [] };
+      for (const [i, stored] of changes.entries()) {
+        const position = { stamp, index: i + 1 };
+        if (comparePositions(position, after) <= 0) continue;
+        if (until !== undefined && comparePositions(position, until) > 0) {
+          return { ...found, more: true };
+        }
+        const seen = visible(stored, prefix);
+        const change = types === undefined || seen !== undefined && types.includes(seen.type)
+          ? seen
+          : undefined;
+        bytes += change === undefined ? 0 : sizeOf(change);
+        const { length } = found.changes;
+        const isFull = change !== undefined &&
+          (length >= limit || length > 0 && bytes > maxBytes);
+        if (isFull || ++lookedAt > MAX_LOOKED_AT) return { ...found, more: true };
+        found.position = position;
+        if (change === undefined) continue;
+        found.changes.push({ id: feed.cursors.write(position), at, ...change });
+      }
+      const end = { stamp, index: LAST_INDEX };
+      if (isDamaged && comparePositions(end, after) > 0) {
+        found.position = end;
+        found.hasGap = true;
+      }
+    }
+    return found;
+  }
+
+  /** Yields the drives of a project that have changes. Each costs a read. */
+  async *drivesOf(project: string): AsyncGenerator<string> {
+    const { value } = await this.db.reader.get<ProjectRecord>(keys.project(project));
+    const feed = value?.feed;
+    let drive: string | undefined;
+    while (feed !== undefined) {
+      const range = ranges.drivesWithFeed(project, feed, drive);
+      const entries = this.db.reader.list(range, { limit: 1, batchSize: 1, unreadable: true });
+      drive = undefined;
+      for await (const { key } of entries) drive = String(key.at(-2));
+      if (drive === undefined) return;
+      yield drive;
+    }
+  }
+
   async #feedOf(
     { project, drive }: Pick<ChangesQuery, "project" | "drive">,
   ): Promise<Feed | undefined> {
     const secret = (await this.projects.find(project))?.feed;
-    if (secret === undefined) return undefined;
+    return secret === undefined ? undefined : await this.#feedWith(secret, project, drive);
+  }
+
+  async #feedWith(secret: string, project: string, drive: string): Promise<Feed> {
     return {
       key: keys.feed(project, secret, drive),
       horizonKey: keys.feedHorizon(project, secret, drive),
@@ -198,6 +300,10 @@ const encoder = new TextEncoder();
 /** Bytes of a change in JSON without its own fields, and with a cursor that comes on top. */
 const CHANGE_OVERHEAD = 100;
 
+function sizeOf(change: NameChange): number {
+  return encoder.encode(JSON.stringify(change)).byteLength + CHANGE_OVERHEAD;
+}
+
 class PageBuilder {
   readonly #changes: Change[] = [];
   #bytes = 0;
@@ -223,9 +329,7 @@ class PageBuilder {
       const position = { stamp, index: i + 1 };
       if (comparePositions(position, after) <= 0) continue;
       const change = visible(stored, prefix);
-      const bytes = change === undefined
-        ? 0
-        : encoder.encode(JSON.stringify(change)).byteLength + CHANGE_OVERHEAD;
+      const bytes = change === undefined ? 0 : sizeOf(change);
       this.#isFull = this.#lookedAt >= MAX_LOOKED_AT ||
         change !== undefined &&
           (this.#changes.length >= limit || !this.isEmpty && this.#bytes + bytes > maxBytes);

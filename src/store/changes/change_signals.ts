@@ -67,11 +67,11 @@ export class ChangeSignals {
     private readonly projects: ProjectCache,
     private readonly onError: (error: unknown) => void,
   ) {
-    db.onAnnounced = (feeds) => {
+    db.onAnnounced.add((feeds) => {
       for (const [, project, , drive] of feeds) {
         this.#signal(this.#watched.get(feedId(String(project), String(drive))));
       }
-    };
+    });
   }
 
   /** How many callers wait. */

@@ -108,8 +108,8 @@ export class Database {
   readonly writing: Set<string> = new Set<string>();
   /** Receives every commit. */
   meter: StoreMeter = NO_METER;
-  /** Receives the feeds that a commit of this process has added to. */
-  onAnnounced: (feeds: Deno.KvKey[]) => void = () => {};
+  /** Receive the feeds that a commit of this process has added to. */
+  readonly onAnnounced: Set<(feeds: Deno.KvKey[]) => void> = new Set();
   readonly #locks: readonly LockProbe[];
   readonly #resources: Disposable | undefined;
   readonly #groups: GroupCommitter;
@@ -223,7 +223,7 @@ export class Database {
       if (!outcome.ok) return;
       this.#lastCommit = performance.now();
       const { feeds } = operation;
-      if (feeds.length > 0) this.onAnnounced(feeds);
+      if (feeds.length > 0) { for (const receive of this.onAnnounced) receive(feeds); }
     }, forget);
     return work;
   }

@@ -223,6 +223,15 @@ export class TooManyLinks extends Refusal {
   }
 }
 
+export class TooManyWebhooks extends Refusal {
+  constructor(max: number) {
+    super(
+      "too_many_webhooks",
+      `The project has ${max} webhooks, and no more are allowed: delete one that is not needed`,
+    );
+  }
+}
+
 /** State of a project's limit at a refused write, in bytes or files. */
 export interface QuotaNumbers {
   resource: "bytes" | "files";

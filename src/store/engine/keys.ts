@@ -19,9 +19,12 @@ export interface KeyRange {
 
 /** What most keys consist of, after their kind. */
 type InDrive = [project: string, drive: string, id: string];
+type OfWebhook = [project: string, webhook: string, drive: string];
 type InApp = [project: string, app: string, id: string];
 
 export type UsageCounter = "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes";
+
+export type WebhookKind = "webhook" | "webhook_state" | "webhook_cursor" | "webhook_due";
 
 export const keys = {
   /** The number of the store's format. */
@@ -119,6 +122,16 @@ export const keys = {
     "change_horizon",
     ...of,
   ],
+
+  /** A webhook, and what became of its deliveries. */
+  webhook: (project: string, id: string): Deno.KvKey => ["webhook", project, id],
+  webhookState: (project: string, id: string): Deno.KvKey => ["webhook_state", project, id],
+  /** The position up to which a webhook has told of the changes of a drive. */
+  webhookCursor: (...of: OfWebhook): Deno.KvKey => ["webhook_cursor", ...of],
+  /** Counts commits with changes that a webhook may have to tell of. */
+  webhookDue: (project: string, drive: string): Deno.KvKey => ["webhook_due", project, drive],
+  /** Which process delivers, as long as the entry changes. */
+  webhookLease: (): Deno.KvKey => ["webhook_lease"],
 
   project: (id: string): Deno.KvKey => ["project", id],
 
@@ -223,6 +236,8 @@ export const prefixes = {
     kind,
     ...project,
   ],
+  /** The entries of webhooks of one kind: all of them, or those of a project or of one webhook. */
+  webhooks: (kind: WebhookKind, ...of: string[]): Deno.KvKey => [kind, ...of],
   links: (): Deno.KvKey => ["link"],
   /** The links of all drives, of those of one project, or of one drive. */
   driveLinks: (...drive: string[]): Deno.KvKey => ["drive_link", ...drive],
@@ -325,6 +340,21 @@ export const ranges = {
     end: [...feed, AFTER_STRINGS],
   }),
 
+  /** The drives of a project that are due for webhooks, from one on, and those of the projects after one. */
+  webhookDue: (project: string, from: string): KeyRange => ({
+    start: keys.webhookDue(project, from),
+    end: ["webhook_due", project, AFTER_STRINGS],
+  }),
+  webhookDueAfter: (project: string | undefined): KeyRange => ({
+    start: project === undefined ? ["webhook_due"] : ["webhook_due", project, AFTER_STRINGS],
+    end: ["webhook_due", AFTER_STRINGS],
+  }),
+  /** The feeds of a project, after that of a drive. */
+  drivesWithFeed: (project: string, feed: string, drive = ""): KeyRange => ({
+    start: [...keys.feed(project, feed, drive), AFTER_STRINGS],
+    end: ["change", project, feed, AFTER_STRINGS],
+  }),
+
   /** The feeds of all drives, after one of them. */
   feedsAfter: (feed: Deno.KvKey | undefined): KeyRange => ({
     start: feed === undefined ? ["change"] : [...feed, AFTER_STRINGS],
@@ -359,32 +389,7 @@ export const ranges = {
 /** The kinds of entries in the file of the chunks. All others are in that of the records. */
 export const BYTE_KINDS: readonly string[] = ["checksums", "chunk"];
 
-/** Returns whether an entry holds bytes of a file, and therefore takes many pages of the store's file. */
-export function holdsBytes([kind]: Deno.KvKey): boolean {
-  return kind === "chunk" || kind === "content";
-}
-
 /** Returns a text that only equal keys have in common. */
 export function identityOf(key: Deno.KvKey): string {
   return JSON.stringify(key);
-}
-
-/** Returns the bytes of a key as Deno KV encodes it: each part has a type and an end, and a NUL counts twice. */
-export function encodedLength(key: Deno.KvKey): number {
-  return key.reduce<number>((sum, part) => sum + partLength(part), 0);
-}
-
-const encoder = new TextEncoder();
-
-// deno-lint-ignore no-control-regex -- exactly the characters of one byte
-const ASCII_WITHOUT_NUL = /^[\x01-\x7f]*$/;
-
-function partLength(part: Deno.KvKeyPart): number {
-  if (typeof part === "number") return 9;
-  if (typeof part !== "string") {
-    throw new TypeError(`Keys consist of strings and numbers, not ${typeof part}`);
-  }
-  if (ASCII_WITHOUT_NUL.test(part)) return part.length + 2;
-  const nuls = part.includes("\0") ? part.split("\0").length - 1 : 0;
-  return encoder.encode(part).byteLength + nuls + 2;
 }

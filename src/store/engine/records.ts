@@ -9,6 +9,7 @@ import type { ObjectChecksum, ObjectMetadata } from "./records/s3_records.ts";
 export type * from "./records/dav_records.ts";
 export type * from "./records/link_records.ts";
 export type * from "./records/s3_records.ts";
+export type * from "./records/webhook_records.ts";
 
 /** Size of one value of Deno KV (its limit), and therefore of one chunk of a file, in bytes. */
 export const CHUNK_SIZE = 65_536;
@@ -244,6 +245,8 @@ export interface ProjectRecord {
   /** How many days the feeds keep changes, and the random secret that they are stored under; both only while they are on. */
   changeDays?: number;
   feed?: string;
+  /** How many webhooks it has; absent for none. */
+  webhooks?: number;
 }
 
 /** Why a file is in the trash. */

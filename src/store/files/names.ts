@@ -11,8 +11,8 @@ import type { FileRecord, Place } from "../engine/records.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { countedRecord } from "./file_record.ts";
 
-/** The feed of a project. */
-type Owner = Pick<CachedProject, "feed">;
+/** The feed of a project, and whether it has webhooks. */
+type Owner = Pick<CachedProject, "feed" | "webhooks">;
 
 /** The entry of a file's record, as the operation checks it. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
@@ -75,11 +75,14 @@ function replace(operation: Operation, place: Place, current: Current, record: F
 
 function announce(
   operation: Operation,
-  { feed }: Owner,
+  { feed, webhooks }: Owner,
   { project, drive }: Place,
   change: NameChange,
 ): void {
-  if (feed !== undefined) operation.announce(keys.feed(project, feed, drive), change);
+  if (feed === undefined) return;
+  operation.announce(keys.feed(project, feed, drive), change);
+  // A counter, as adding to one conflicts with no other operation.
+  if (webhooks !== undefined) operation.sum(keys.webhookDue(project, drive), 1);
 }
 
 function described({ version, size, type }: FileRecord) {

@@ -3,7 +3,8 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { type DiskSpace, StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
-import { BYTE_KINDS, holdsBytes, keys, prefixes, ranges } from "../engine/keys.ts";
+import { holdsBytes } from "../engine/key_size.ts";
+import { BYTE_KINDS, keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type {
   Garbage,

@@ -13,6 +13,7 @@ import { referenceProblems } from "./references.ts";
 import { Snapshot } from "./snapshot.ts";
 import { trashedFileProblems, trashProblems } from "./trash.ts";
 import { openUploadProblems, uploadProblems } from "./uploads.ts";
+import { webhookProblems } from "./webhooks.ts";
 
 /** Problems that a check reports before it stops. They take some megabytes of memory. */
 const MAX_PROBLEMS = 10_000;
@@ -74,6 +75,11 @@ export const KINDS: ReadonlySet<string> = new Set([
   "upload",
   "usage",
   "usage_history",
+  "webhook",
+  "webhook_cursor",
+  "webhook_due",
+  "webhook_lease",
+  "webhook_state",
 ]);
 
 /** The kinds of problems that mean lost bytes. */
@@ -255,6 +261,7 @@ function* entryProblems(
   if (report.olderFormat !== undefined) return yield* lostBytes(snapshot, { onFile, onBytes });
   yield* unknownEntries(snapshot);
   yield* accountProblems(snapshot, deletions);
+  yield* webhookProblems(snapshot, deletions);
   yield* linkProblems(snapshot, deletions);
   yield* grantProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
