@@ -5,7 +5,7 @@ import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { isoSeconds } from "../../rules/dates.ts";
-import { MAX_LIST } from "../../rules/names.ts";
+import { fileNameProblem, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
 import type { TrashItem } from "../../store/files/trash.ts";
 import { VERSION_LENGTH } from "../../store/bytes/versions.ts";
 import {
@@ -22,13 +22,17 @@ import { PAGE_FIELDS, pageFields, pageIn, prefixIn } from "./prefixes.ts";
 /** Items that one call may restore or delete. */
 const MAX_IDS = 1000;
 
-/** The largest body: the ids, their quotes and commas, and other members. */
+/** Items that one call may restore under other names: as many of the longest names are below 1 MiB. */
+const MAX_NAMES = 100;
+
+/** The largest bodies: the ids or names, their quotes and commas, and other members. */
 const LIMITS = { limit: MAX_IDS * (4 * VERSION_LENGTH) + 4096 };
+const RESTORE_LIMITS = { limit: LIMITS.limit + MAX_NAMES * (MAX_FILE_NAME * 6 + 8) };
 
 /** Estimated memory for reading and writing one item, in bytes. */
 const ITEM_MEMORY = 2048;
 
-const OF_IDS = ["ids", "overwrite"];
+const OF_IDS = ["ids", "overwrite", "names"];
 const OF_PREFIX = ["prefix", ...PAGE_FIELDS];
 const RESTORE_FIELDS = [...OF_IDS, ...OF_PREFIX];
 
@@ -105,7 +109,16 @@ export const restoreTrash = driveEndpoint({
     TooLarge: "The body is larger than any valid one.",
   },
   schemas: {
-    RestoreRequest: closed({ ids, overwrite: { type: "boolean" } }, { optional: ["overwrite"] }),
+    RestoreRequest: closed({
+      ids,
+      overwrite: { type: "boolean" },
+      names: listOf(schema("FileName"), {
+        minItems: 1,
+        maxItems: MAX_NAMES,
+        description:
+          "The names that the files get, one for each id; without it, those that they had.",
+      }),
+    }, { optional: ["overwrite", "names"] }),
     RestorePrefixRequest: closed({ prefix: schema("NamePrefix"), ...pageFields }, {
       optional: PAGE_FIELDS,
     }),
@@ -118,19 +131,21 @@ export const restoreTrash = driveEndpoint({
 }, restoreItems);
 
 export async function restoreItems(call: DriveCall, deps: Deps): Promise<Response> {
-  const fields = await Fields.read(call, deps.idleTimeout, RESTORE_FIELDS, LIMITS);
+  const fields = await Fields.read(call, deps.idleTimeout, RESTORE_FIELDS, RESTORE_LIMITS);
   if (fields.has("prefix")) return await restorePage(fields, call, deps);
   const other = OF_PREFIX.find((name) => fields.has(name));
   if (other !== undefined) throw errors.unknownField(other, OF_IDS);
   const asked = fields.texts("ids", MAX_IDS);
   if (asked === undefined) throw errors.missingField("ids");
   const overwrite = fields.flagOr("overwrite", false);
+  const names = newNames(fields, call, asked.length);
   await requireNames(call, deps, asked);
   const restored: string[] = [];
   const failed: ({ id: string } & ItemFailure)[] = [];
   // One after the other: two of them may have the same name.
-  for (const id of asked) {
-    const error = await restoreItem(call, deps, id, overwrite).catch((error: unknown) => {
+  for (const [index, id] of asked.entries()) {
+    const options = { overwrite, name: names?.[index] };
+    const error = await restoreItem(call, deps, id, options).catch((error: unknown) => {
       // What was restored before it is told to the caller.
       if (restored.length === 0) throw error;
       return error;
@@ -139,6 +154,19 @@ export async function restoreItems(call: DriveCall, deps: Deps): Promise<Respons
     else failed.push({ id, ...itemFailure(error, call, deps) });
   }
   return json(200, { restored, failed });
+}
+
+/** Returns the names that restored files get; `undefined` for those that they had. @throws {RightMissing} */
+function newNames(fields: Fields, call: DriveCall, count: number): readonly string[] | undefined {
+  const names = fields.texts("names", MAX_NAMES);
+  if (names === undefined) return undefined;
+  if (names.length !== count) throw errors.badField("names", "needs one name for each id");
+  for (const name of names) {
+    const problem = fileNameProblem(name);
+    if (problem !== undefined) throw errors.badFileName(problem);
+    call.rights.requireName(name);
+  }
+  return names;
 }
 
 /**
@@ -175,9 +203,9 @@ async function restoreItem(
   call: DriveCall,
   { store }: Deps,
   id: string,
-  overwrite: boolean,
+  options: { overwrite: boolean; name: string | undefined },
 ): Promise<HttpError | undefined> {
-  switch (await store.trash.restore(call, id, { overwrite })) {
+  switch (await store.trash.restore(call, id, options)) {
     case "absent":
       return errors.trashItemNotFound();
     case "taken":

@@ -1,4 +1,5 @@
 import type { components } from "./api_schema.d.ts";
+import { wordsOf } from "./error_words.ts";
 
 /** By which the dashboard tells one error of the server from another. */
 export type ErrorCode = components["schemas"]["ErrorCode"];
@@ -37,7 +38,7 @@ export async function refused(response: Response): Promise<ApiError> {
   const { message, code } = errorIn(await response.text().catch(() => ""));
   return new ApiError(
     response.status,
-    message ?? proxySentence(response.status),
+    message === undefined ? proxySentence(response.status) : wordsOf({ code, error: message }),
     Number.isFinite(seconds) ? seconds : undefined,
     code,
   );

@@ -2,7 +2,6 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { type Api, dataOf, pagesOf, type Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
-import { useLive } from "../core/live.ts";
 import { type Resource, useResource } from "../core/resource.ts";
 import type { Entry } from "../files/entry.ts";
 
@@ -21,6 +20,10 @@ export class DriveLinks {
 
   constructor(private readonly api: Api, project: string, drive: string) {
     this.#path = { project_id: project, drive_name: drive };
+  }
+
+  get drive(): string {
+    return this.#path.drive_name;
   }
 
   /** Whether a file or folder has a link of its own that opens it now. */
@@ -96,6 +99,5 @@ export function useLinks(project: string, drive: string): [DriveLinks, Resource<
     await links.load(signal);
     return true as const;
   }, [project, drive]);
-  useLive({ project, drive }, loading.reload);
   return [links, loading];
 }

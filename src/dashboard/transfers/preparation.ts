@@ -42,29 +42,32 @@ export async function prepare(
   const find = (names: Iterable<string>) =>
     app.session.may("list") ? takenNames(list, names, path) : Promise.resolve(new Set<string>());
   const taken = await find(files.keys());
-  const choice = taken.size === 0 ? "skip" : await askAboutConflicts(app, [...taken]);
-  const renamed = choice === "both" ? await freeNames(taken, files, find) : undefined;
+  const choices = await askAboutConflicts(app, [...taken]);
+  const choiceOf = new Map([...taken].map((name, index) => [name, choices[index]]));
+  const wanted = [...taken].filter((name) => choiceOf.get(name) === "both");
+  const renamed = await freeNames(taken, wanted, files, find);
   const sources: UploadSource[] = [];
   for (const [original, file] of files) {
-    const isTaken = taken.has(original);
-    if (isTaken && choice === "skip") continue;
-    const name = renamed?.get(original) ?? original;
-    const mayReplace = isTaken && choice === "replace";
+    const choice = choiceOf.get(original);
+    if (choice === "skip") continue;
+    const name = renamed.get(original) ?? original;
+    const mayReplace = choice === "replace";
     sources.push({ file, target: { project, drive, name }, mayReplace });
   }
   await requireSpace(app, project, sources);
   return sources;
 }
 
-/** Returns for each taken name one with a number that neither the drive nor another file has. */
+/** Returns for each of some taken names one with a number that neither the drive nor another file has. */
 async function freeNames(
   taken: ReadonlySet<string>,
+  wanted: readonly string[],
   files: ReadonlyMap<string, File>,
   find: (names: Iterable<string>) => Promise<Set<string>>,
 ): Promise<Map<string, string>> {
   const result = new Map<string, string>();
   const known = new Set([...taken, ...files.keys()]);
-  for (let open = [...taken]; open.length > 0;) {
+  for (let open = wanted; open.length > 0;) {
     const candidates = new Map<string, string>();
     for (const name of open) {
       const candidate = numbered(name, (name) => known.has(name));

@@ -1,5 +1,6 @@
 import { type Api, dataOf } from "../core/api.ts";
 import { inParallel } from "../core/concurrency.ts";
+import { driveNames } from "../files/drive_filter.tsx";
 import type { ServerCalls, UploadTarget } from "./upload/server_calls.ts";
 
 /** An open upload on the server, and what has arrived of it. */
@@ -19,10 +20,8 @@ export async function openUploads(
   { api, server, project }: { api: Api; server: ServerCalls; project: string },
   signal: AbortSignal,
 ): Promise<ServerUpload[]> {
-  const { drives } = await dataOf(
-    api.GET("/v1/{project_id}", { params: { path: { project_id: project } }, signal }),
-  );
-  const lists = await inParallel(drives, async ({ drive_name }) => {
+  const drives = await driveNames(api, project, signal);
+  const lists = await inParallel(drives, async (drive_name) => {
     const { uploads } = await dataOf(
       api.GET("/v1/{project_id}/{drive_name}/uploads", {
         params: { path: { project_id: project, drive_name }, query: { limit: MAX_SHOWN } },

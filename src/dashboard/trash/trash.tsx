@@ -1,34 +1,26 @@
 import { RotateCcw, Trash2 } from "lucide";
-import { useEffect, useState } from "preact/hooks";
-import type { Schemas } from "../core/api.ts";
-import { type App, useApp } from "../core/context.ts";
+import { useState } from "preact/hooks";
+import { useApp } from "../core/context.ts";
 import { formatBytes, formatRelative, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { useLive } from "../core/live.ts";
-import { type Pages, type Resource, usePages } from "../core/resource.ts";
-import { DriveFiles, type Outcome } from "../files/actions/drive_files.ts";
-import { DriveSelect } from "../files/drive_select.tsx";
-import { folderOf, labelOf } from "../files/entry.ts";
+import { DriveFilter } from "../files/drive_filter.tsx";
+import { type Entry, folderOf, labelOf, shownName } from "../files/entry.ts";
+import { typeOf } from "../files/listing/kinds.ts";
+import { KindIcon } from "../files/view/kind_icon.tsx";
 import { useProject } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
-import { confirm } from "../ui/dialog.tsx";
 import { Checkbox } from "../ui/field.tsx";
-import { Empty, Loaded, Skeleton } from "../ui/loaded.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
+import { rowsOf, type TrashRow } from "./trash_rows.ts";
+import { type TrashActions, useTrash } from "./use_trash.ts";
 
-type TrashItem = Schemas["TrashItem"];
-
-/** Items that one page of the server has. */
-const PAGE = 1000;
-
-/** The deleted and replaced files of a drive, which can be restored. */
+/** The deleted and replaced files of a project, which can be restored. */
 export function Trash({ project, drive }: { project: string; drive: string }) {
   return (
     <Page title="Trash" lead={<TrashLead project={project} />}>
-      <DriveSelect project={project} drive={drive} section="trash">
-        {(drive) => <TrashItems key={drive} project={project} drive={drive} />}
-      </DriveSelect>
+      <TrashList key={drive} project={project} drive={drive} />
     </Page>
   );
 }
@@ -53,144 +45,99 @@ function TrashDays({ project }: { project: string }) {
   );
 }
 
-interface TrashActions {
-  page: Resource<Pages<TrashItem>>;
-  loadMore: () => Promise<void>;
-  restore: (ids: readonly string[]) => Promise<void>;
-  /** Deletes items for good, after a question. */
-  remove: (ids: readonly string[]) => Promise<void>;
-  empty: () => Promise<void>;
+/** The keys of selected rows, and what is searched for. */
+interface View {
+  selected: ReadonlySet<string>;
+  text: string;
 }
 
-function useTrash(project: string, drive: string): TrashActions {
-  const app = useApp();
-  const [page, loadMore] = usePages(
-    (api, from, signal) => {
-      const path = { project_id: project, drive_name: drive };
-      const params = { path, query: { limit: PAGE, ...from } };
-      return api.GET("/v1/{project_id}/{drive_name}/trash", { params, signal });
-    },
-    ({ items }) => items,
-    [project, drive],
-  );
-  useLive({ project, drive }, page.reload);
-  const files = new DriveFiles(app.api, { project, drive });
-  const drop = (gone: ReadonlySet<string>) =>
-    page.edit(({ items, last }) => ({ items: items.filter(({ id }) => !gone.has(id)), last }));
-  const isNextPageDue = page.data?.items.length === 0 && page.data.last !== undefined;
-  useEffect(() => {
-    if (isNextPageDue) void page.reload();
-  }, [isNextPageDue]);
-  const remove = async (title: string, ids?: readonly string[]) => {
-    const text = "This cannot be undone.";
-    if (!await confirm(app, { title, text, action: "Delete for good" })) return;
-    await files.removeItems(ids);
-    drop(new Set(ids ?? page.data?.items.map(({ id }) => id)));
-    app.toasts.success("Deleted for good");
-  };
-  return {
-    page,
-    loadMore,
-    restore: async (ids) => {
-      const { done, failed, hasReplaced } = await restoreAfterQuestion(app, files, ids);
-      drop(new Set(done));
-      if (hasReplaced) await page.reload();
-      const [failure] = failed;
-      if (failure !== undefined) {
-        app.toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failure.error}`);
-      } else if (done.length > 0) app.toasts.success(`Restored ${plural(done.length, "file")}`);
-    },
-    remove: (ids) => remove(`Delete ${plural(ids.length, "file")}?`, ids),
-    empty: () => remove("Empty the trash?"),
-  };
-}
-
-/** Restores items. Where other files have their names now, asks whether to replace these. */
-async function restoreAfterQuestion(
-  app: App,
-  files: DriveFiles,
-  ids: readonly string[],
-): Promise<Outcome & { hasReplaced: boolean }> {
-  const first = await files.restoreItems(ids);
-  const taken = first.failed.filter(({ code }) => code === "file_exists");
-  if (taken.length === 0) return { ...first, hasReplaced: false };
-  const others = first.failed.filter((failure) => !taken.includes(failure));
-  const isAgreed = await confirm(app, {
-    title: `Replace ${plural(taken.length, "file")}?`,
-    text: "Other files have these names now. They go to the trash in turn.",
-    action: "Replace",
-  });
-  if (!isAgreed) return { done: first.done, failed: others, hasReplaced: false };
-  const second = await files.restoreItems(taken.map(({ name }) => name), true);
-  return {
-    done: [...first.done, ...second.done],
-    failed: [...others, ...second.failed],
-    hasReplaced: second.done.length > 0,
-  };
-}
-
-function TrashItems({ project, drive }: { project: string; drive: string }) {
+function TrashList({ project, drive }: { project: string; drive: string }) {
   const { session } = useApp();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const trash = useTrash(project, drive);
+  const [view, setView] = useState<View>({ selected: new Set(), text: "" });
+  const actions = useTrash(project, drive);
   return (
-    <Loaded from={trash.page}>
-      {({ items, last }) =>
-        items.length === 0 && last !== undefined
-          ? <Skeleton rows={8} />
-          : items.length === 0
-          ? <Empty icon={Trash2} title="The trash is empty" text="Deleted files appear here." />
-          : (
-            <div class="stack">
-              <TrashToolbar {...{ items, selected, setSelected, trash }} />
-              <Table
-                caption={`The trash of the drive ${drive}`}
-                columns={columnsOf(selected, setSelected)}
-                rows={items}
-                keyOf={({ id }) => id}
-                actions={({ id, name }) =>
-                  session.may("write") && (
-                    <Button
-                      kind="quiet"
-                      aria-label={`Restore ${labelOf({ name })}`}
-                      onClick={() => trash.restore([id])}
-                    >
-                      Restore
-                    </Button>
-                  )}
-              />
-              {last !== undefined && <Button onClick={trash.loadMore}>Show more</Button>}
-            </div>
-          )}
+    <Loaded from={actions.trash}>
+      {({ drives, parts }) => {
+        const all = rowsOf(parts);
+        const hasMore = parts.some(({ last }) => last !== undefined);
+        const rows = all.filter(({ name }) => includes(name, view.text));
+        const columns = columnsOf(view, setView, drive === "" && drives.length > 1);
+        return (
+          <div class="stack">
+            <DriveFilter {...{ project, drive, drives }} section="trash" />
+            {all.length === 0 && !hasMore
+              ? <Empty icon={Trash2} title="The trash is empty" text="Deleted files appear here." />
+              : (
+                <>
+                  <TrashToolbar {...{ rows, view, setView, actions }} />
+                  <Table
+                    caption={drive === "" ? "The trash" : `The trash of the drive ${drive}`}
+                    columns={columns}
+                    rows={rows}
+                    keyOf={({ key }) => key}
+                    empty={<Empty icon={Trash2} title={`No name contains “${view.text}”`} />}
+                    actions={(row) =>
+                      session.may("write") && (
+                        <Button
+                          kind="quiet"
+                          aria-label={`Restore ${labelOf(row)}`}
+                          onClick={() => actions.restore([row])}
+                        >
+                          Restore
+                        </Button>
+                      )}
+                  />
+                </>
+              )}
+            {hasMore && <Button onClick={actions.loadMore}>Show more</Button>}
+          </div>
+        );
+      }}
     </Loaded>
   );
 }
 
-function TrashToolbar({ items, selected, setSelected, trash }: {
-  items: readonly TrashItem[];
-  selected: ReadonlySet<string>;
-  setSelected: (selected: ReadonlySet<string>) => void;
-  trash: TrashActions;
+function includes(name: string, text: string): boolean {
+  return name.toLowerCase().includes(text.trim().toLowerCase());
+}
+
+function TrashToolbar({ rows, view, setView, actions }: {
+  rows: readonly TrashRow[];
+  view: View;
+  setView: (view: View) => void;
+  actions: TrashActions;
 }) {
   const { session } = useApp();
-  const all = items.map(({ id }) => id);
-  const chosen = all.filter((id) => selected.has(id));
+  const chosen = rows.filter(({ key }) => view.selected.has(key));
+  const count = chosen.reduce((sum, { items }) => sum + items.length, 0);
   const isNone = chosen.length === 0;
   // Only a key for all names may empty the trash.
   const mayEmpty = session.current.value?.name_prefix === null;
+  const select = (selected: readonly TrashRow[]) =>
+    setView({ ...view, selected: new Set(selected.map(({ key }) => key)) });
   return (
     <div class="row">
       <Checkbox
-        label={isNone ? "Select all" : `${plural(chosen.length, "file")} selected`}
-        checked={chosen.length === all.length}
-        onChange={(isChecked) => setSelected(new Set(isChecked ? all : []))}
+        label={isNone ? "Select all" : `${plural(count, "file")} selected`}
+        checked={!isNone && chosen.length === rows.length}
+        onChange={(isChecked) => select(isChecked ? rows : [])}
+      />
+      <input
+        class="input trash-search"
+        type="search"
+        aria-label="Search in the trash"
+        placeholder="Search in the trash"
+        autocomplete="off"
+        spellcheck={false}
+        value={view.text}
+        onInput={(event) => setView({ ...view, text: event.currentTarget.value })}
       />
       <span class="push" />
       {session.may("write") && (
         <Button
           icon={RotateCcw}
           disabled={isNone}
-          onClick={() => trash.restore(chosen)}
+          onClick={() => actions.restore(chosen)}
         >
           Restore
         </Button>
@@ -198,7 +145,7 @@ function TrashToolbar({ items, selected, setSelected, trash }: {
       {session.may("delete") && (mayEmpty || !isNone) && (
         <Button
           icon={Trash2}
-          onClick={() => isNone ? trash.empty() : trash.remove(chosen)}
+          onClick={() => isNone ? actions.empty() : actions.remove(chosen)}
         >
           {isNone ? "Empty trash" : "Delete for good"}
         </Button>
@@ -208,35 +155,61 @@ function TrashToolbar({ items, selected, setSelected, trash }: {
 }
 
 function columnsOf(
-  selected: ReadonlySet<string>,
-  setSelected: (selected: ReadonlySet<string>) => void,
-): Column<TrashItem>[] {
-  const toggle = (id: string, isChecked: boolean) => {
-    const next = new Set(selected);
-    if (isChecked) next.add(id);
-    else next.delete(id);
-    setSelected(next);
+  view: View,
+  setView: (view: View) => void,
+  hasDrives: boolean,
+): Column<TrashRow>[] {
+  const toggle = (key: string, isChecked: boolean) => {
+    const selected = new Set(view.selected);
+    if (isChecked) selected.add(key);
+    else selected.delete(key);
+    setView({ ...view, selected });
   };
-  return [
+  const columns: (Column<TrashRow> | false)[] = [
     {
       title: "Name",
       isMain: true,
-      cell: ({ id, name }) => (
+      cell: (row) => (
         <Checkbox
-          label={labelOf({ name })}
-          checked={selected.has(id)}
-          onChange={(isChecked) => toggle(id, isChecked)}
+          label={<Label row={row} />}
+          checked={view.selected.has(row.key)}
+          onChange={(isChecked) => toggle(row.key, isChecked)}
         />
       ),
     },
-    { title: "From", cell: ({ name }) => folderOf({ name }) || "—" },
-    { title: "Size", isNumber: true, cell: ({ size }) => formatBytes(size) },
+    hasDrives && { title: "Drive", cell: ({ drive }) => drive },
+    { title: "From", cell: ({ name }) => shownName(folderOf({ name })) || "—" },
+    { title: "Size", isNumber: true, cell: sizeOf },
+    { title: "Deleted", isMinor: true, cell: reasonOf },
     {
-      title: "Deleted",
+      title: "Removed",
       isMinor: true,
-      cell: ({ deleted, reason }) =>
-        `${reason === "replaced" ? "Replaced" : "Deleted"} ${formatRelative(deleted)}`,
+      cell: ({ items }) => formatRelative(items[0]?.expires),
     },
-    { title: "Removed", isMinor: true, cell: ({ expires }) => formatRelative(expires) },
   ];
+  return columns.filter((column) => column !== false);
+}
+
+function Label({ row: { name, items: [first] } }: { row: TrashRow }) {
+  const entry: Entry = name.endsWith("/")
+    ? { kind: "folder", name }
+    : { kind: "file", name, content_type: first?.content_type ?? "" };
+  return (
+    <span class="line">
+      <KindIcon kind={typeOf(entry).kind} />
+      <bdi>{shownName(labelOf({ name }))}</bdi>
+    </span>
+  );
+}
+
+function sizeOf({ name, items, isPartial }: TrashRow): string {
+  const size = formatBytes(items.reduce((sum, { size }) => sum + size, 0));
+  if (!name.endsWith("/")) return size;
+  return `${isPartial ? "At least " : ""}${size}, ${plural(items.length, "file")}`;
+}
+
+function reasonOf({ items: [first] }: TrashRow): string {
+  return `${first?.reason === "replaced" ? "Replaced" : "Deleted"} ${
+    formatRelative(first?.deleted)
+  }`;
 }

@@ -124,20 +124,21 @@ export class Trash {
   /**
    * Gives a file back its name. Another file of that name goes to the trash if `overwrite` is set.
    *
+   * @param name Gives it this name instead.
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the drive is being deleted.
    */
   async restore(
     { project, drive }: Pick<Place, "project" | "drive">,
     id: string,
-    { overwrite }: { overwrite: boolean },
+    { overwrite, name: other }: { overwrite: boolean; name?: string | undefined },
   ): Promise<RestoreOutcome> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const owner = await this.projects.requireWritable({ project, drive });
       const item = await this.#read(project, drive, id);
       if (item === undefined || !isKept(item.value)) return "absent";
-      const { name, record } = item.value;
-      const place = { project, drive, name };
+      const { record } = item.value;
+      const place = { project, drive, name: other ?? item.value.name };
       const [current] = await this.db.reads.get<[FileRecord]>([keys.file(place)]);
       const isTaken = current.value !== null && isPresent(current.value, Date.now());
       if (isTaken && !overwrite) return "taken";

@@ -97,6 +97,25 @@ test("Only whole days from 0 to 365 are accepted, and quotas stay the administra
   }
 });
 
+test("Items are restored under other names.", async (drive) => {
+  await setTrash(drive, 7);
+  await drive.put("renamed.txt", "old");
+  await drive.delete(["renamed.txt"]);
+  await drive.put("renamed.txt", "new");
+  const { items } = (await drive.send("GET", "/trash?prefix=renamed")).json as {
+    items: { id: string }[];
+  };
+  const [id] = items.map((item) => item.id);
+  const ask = (names: unknown) =>
+    drive.send("POST", "/trash/restore", { body: JSON.stringify({ ids: [id], names }) });
+  for (const wrong of [[], ["a", "b"], ["a/"], [1], "a"]) (await ask(wrong)).expect(400);
+  assertEquals((await ask(["renamed (2).txt"])).json, { restored: [id], failed: [] });
+  assertEquals(
+    [await drive.text("renamed.txt"), await drive.text("renamed (2).txt")],
+    ["new", "old"],
+  );
+});
+
 test("Items are restored under their names, unless these are taken.", async (drive) => {
   await setTrash(drive, 7);
   const content = patternBytes(200_000);

@@ -1,11 +1,14 @@
 import { type Api, dataOf, pagesOf } from "../../core/api.ts";
 import type { ErrorCode } from "../../core/api_error.ts";
+import { inParallel } from "../../core/concurrency.ts";
 import type { Entry, Place } from "../entry.ts";
 import { compareEntries } from "../listing/order.ts";
 import { numbered } from "./naming.ts";
 
 /** The most items of one call ("1 to 1000"). */
 const MAX_ITEMS = 1000;
+/** The most items that one call restores under other names. */
+const MAX_NAMES = 100;
 /** A call takes less than this, in milliseconds. */
 const MAX_CALL = 60_000;
 
@@ -175,6 +178,12 @@ export class DriveFiles {
     return free;
   }
 
+  /** Returns for each name one with a number that is free. @throws {ApiError} */
+  async freeNames(names: readonly string[]): Promise<string[]> {
+    const used = new Set<string>();
+    return await inParallel(names, (name) => this.freeName(name, used));
+  }
+
   /** The folders directly in a folder, in natural order. @throws {ApiError} */
   async foldersIn(path: string, signal: AbortSignal): Promise<string[]> {
     const names = await this.#names({ prefix: path, recursive: false }, signal);
@@ -203,14 +212,21 @@ export class DriveFiles {
     return { done, failed: [...failed, ...others] };
   }
 
-  /** Restores items of the trash. @throws {ApiError} */
-  async restoreItems(ids: readonly string[], overwrite = false): Promise<Outcome> {
+  /** Restores items of the trash. @param names The names that they get; those that they had without it. @throws {ApiError} */
+  async restoreItems(
+    ids: readonly string[],
+    { overwrite = false, names }: { overwrite?: boolean; names?: readonly string[] | undefined } =
+      {},
+  ): Promise<Outcome> {
     const outcome: Outcome = { done: [], failed: [] };
-    for (const batch of batchesOf(ids)) {
+    const size = names === undefined ? MAX_ITEMS : MAX_NAMES;
+    for (let from = 0; from < ids.length; from += size) {
+      const batch = ids.slice(from, from + size);
+      const others = names && { names: names.slice(from, from + size) };
       const { restored, failed } = await dataOf(
         this.api.POST("/v1/{project_id}/{drive_name}/trash/restore", {
           params: { path: this.#path },
-          body: { ids: batch, overwrite },
+          body: { ids: batch, overwrite, ...others },
         }),
       );
       outcome.done.push(...restored);

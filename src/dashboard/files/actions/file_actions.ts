@@ -3,6 +3,7 @@ import { type Signal, signal } from "@preact/signals";
 import { dataOf } from "../../core/api.ts";
 import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
+import { wordsOf } from "../../core/error_words.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { serverAddress } from "../../core/server.ts";
@@ -149,7 +150,7 @@ export class FileActions {
     this.onChange({ removed: gone, hasNew: entries.some(({ kind }) => kind === "folder") });
     const [failure] = failed;
     if (failure !== undefined) {
-      const text = `Cannot delete ${plural(failed.length, "file")}: ${failure.error}`;
+      const text = `Cannot delete ${plural(failed.length, "file")}: ${wordsOf(failure)}`;
       return this.app.toasts.error(text);
     }
     if (!hasTrash) return this.app.toasts.success(`Deleted ${describe(entries)}`);
@@ -256,7 +257,8 @@ export class FileActions {
         ? plural(folders.length, "folder")
         : plural(done.length, "file");
       if (failed.length === 0) return toasts.success(`Restored ${what}`);
-      toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failed[0]?.error}`);
+      const reason = failed[0] === undefined ? "" : wordsOf(failed[0]);
+      toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${reason}`);
     } catch (error) {
       toasts.error(error);
     }

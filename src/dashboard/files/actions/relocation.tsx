@@ -1,10 +1,11 @@
 import type { ErrorCode } from "../../core/api_error.ts";
 import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
+import { wordsOf } from "../../core/error_words.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
-import { askAboutConflicts } from "./conflict_dialog.tsx";
+import { askAboutConflicts, type ConflictChoice } from "./conflict_dialog.tsx";
 import { type Change, DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
 import type { FolderChange } from "./file_actions.ts";
 import { describe } from "./naming.ts";
@@ -83,20 +84,15 @@ export class Relocation {
     const { done } = first;
     const failed = first.failed.filter(({ code }) => code !== TAKEN);
     const conflicts = first.refused;
-    const choice = conflicts.length === 0
-      ? "skip"
-      : await askAboutConflicts(this.app, conflicts.map(({ to }) => to));
-    const replaced = { names: [], since: Infinity };
-    if (choice === "skip") return { done, failed, replaced };
-    const isReplacing = choice === "replace";
-    const again = isReplacing ? conflicts : await renumbered(conflicts, target);
-    const second = await this.#send(again, target, isReplacing);
+    const choices = await askAboutConflicts(this.app, conflicts.map(({ to }) => to));
+    const chosen = (wanted: ConflictChoice) =>
+      conflicts.filter((_, index) => choices[index] === wanted);
+    const replacing = await this.#send(chosen("replace"), target, true);
+    const numbered = await this.#send(await renumbered(chosen("both"), target), target, false);
     return {
-      done: [...done, ...second.done],
-      failed: [...failed, ...second.failed],
-      replaced: isReplacing
-        ? { names: second.done.map(({ to }) => to), since: second.since }
-        : replaced,
+      done: [...done, ...replacing.done, ...numbered.done],
+      failed: [...failed, ...replacing.failed, ...numbered.failed],
+      replaced: { names: replacing.done.map(({ to }) => to), since: replacing.since },
     };
   }
 
@@ -138,7 +134,7 @@ export class Relocation {
     const [failure] = failed;
     if (failure !== undefined) {
       const verb = isCopy ? "copy" : "move";
-      return toasts.error(`Cannot ${verb} ${plural(failed.length, "file")}: ${failure.error}`);
+      return toasts.error(`Cannot ${verb} ${plural(failed.length, "file")}: ${wordsOf(failure)}`);
     }
     const [first] = moves;
     if (first === undefined || (done.length === 0 && first.entry.kind === "file")) return;
@@ -172,10 +168,10 @@ export class Relocation {
       const stuck = new Set(failed.map(({ name }) => name));
       const lost = await this.#restore(replaced, stuck, target);
       if (failed[0] !== undefined) {
-        toasts.error(`Cannot move back ${plural(failed.length, "file")}: ${failed[0].error}`);
+        toasts.error(`Cannot move back ${plural(failed.length, "file")}: ${wordsOf(failed[0])}`);
       } else if (lost[0] !== undefined) {
         const what = plural(lost.length, "replaced file");
-        toasts.error(`Moved back. Cannot restore ${what}: ${lost[0].error}`);
+        toasts.error(`Moved back. Cannot restore ${what}: ${wordsOf(lost[0])}`);
       } else toasts.success("Moved back");
     } catch (error) {
       toasts.error(error);
@@ -228,9 +224,6 @@ async function foldersThere(moves: readonly Move[], target: DriveFiles): Promise
 
 /** Gives each file a name that is free. */
 async function renumbered(items: readonly Renaming[], target: DriveFiles): Promise<Renaming[]> {
-  const used = new Set<string>();
-  return await inParallel(items, async ({ from, to }) => ({
-    from,
-    to: await target.freeName(to, used),
-  }));
+  const names = await target.freeNames(items.map(({ to }) => to));
+  return items.map(({ from }, index) => ({ from, to: names[index]! }));
 }

@@ -1,0 +1,76 @@
+import { type Api, pagesOf } from "../core/api.ts";
+import { inParallel } from "../core/concurrency.ts";
+import { useApp } from "../core/context.ts";
+import { links, type Section } from "../core/links.ts";
+import { useLive } from "../core/live.ts";
+import { type Resource, useResource } from "../core/resource.ts";
+import { SelectField } from "../ui/field.tsx";
+
+/** What a list shows of the drives of a project. */
+export interface OfDrives<T> {
+  /** All drives of the project. */
+  drives: readonly string[];
+  /** What was loaded of those that are shown. */
+  parts: readonly T[];
+}
+
+/**
+ * Loads something of each drive of a project, and again when something has changed in it.
+ *
+ * @param drive The only one that is shown; empty for all.
+ */
+export function useOfDrives<T>(
+  project: string,
+  drive: string,
+  load: (drive: string, signal: AbortSignal) => Promise<T>,
+): Resource<OfDrives<T>> {
+  const { api } = useApp();
+  const loaded = useResource(async (signal): Promise<OfDrives<T>> => {
+    const drives = await driveNames(api, project, signal);
+    const shown = drive === "" ? drives : [drive];
+    return { drives, parts: await inParallel(shown, (name) => load(name, signal)) };
+  }, [project, drive]);
+  useLive({ project }, loaded.reload);
+  return loaded;
+}
+
+/** The names of all drives of a project. @throws {ApiError} */
+export async function driveNames(
+  api: Api,
+  project: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const pages = pagesOf((from) =>
+    api.GET("/v1/{project_id}", {
+      params: { path: { project_id: project }, query: from },
+      signal,
+    })
+  );
+  return (await Array.fromAsync(pages)).flatMap(({ drives }) =>
+    drives.map(({ drive_name }) => drive_name)
+  );
+}
+
+/** A choice of the drive that a list shows; nothing where there is only one. */
+export function DriveFilter({ project, drive, section, drives }: {
+  project: string;
+  /** The drive in the address; empty for all. */
+  drive: string;
+  section: Section;
+  drives: readonly string[];
+}) {
+  const { router } = useApp();
+  const names = [...new Set(drive === "" ? drives : [drive, ...drives])].sort();
+  if (names.length <= 1) return null;
+  const options = [["", "All drives"], ...names.map((name) => [name, name] as const)] as const;
+  return (
+    <div class="drive-select">
+      <SelectField
+        label="Drive"
+        value={drive}
+        options={options}
+        onChange={(name) => router.go(links.section(project, section, name === "" ? [] : [name]))}
+      />
+    </div>
+  );
+}
