@@ -284,9 +284,9 @@ test("The trash lists, restores and is emptied.", async (fixture) => {
   assert((await drive.names()).includes("trip/one.txt"));
   // The name is in use: the file that has it is replaced after a question only, and goes to the trash itself.
   const restore = page.getByRole("button", { name: "Restore b.txt" });
-  const question = dialog(page, "Replace 1 file?");
+  const question = dialog(page, "“b.txt” exists already");
   await restore.click();
-  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.getByRole("button", { name: "Skip" }).click();
   assertEquals(await drive.text("b.txt"), "newer");
   await restore.click();
   await question.getByRole("button", { name: "Replace" }).click();
