@@ -1,3 +1,10 @@
+/**
+ * The dashboard. Its libraries, and what each does better than own code: Preact with signals (rendering), openapi-fetch
+ * (calls typed by the OpenAPI description), lucide (icons as data), marked (the lexer of Markdown; its tokens become
+ * elements, so no text becomes HTML). Dialogs, the focus in them and popovers are the browser's own.
+ *
+ * @module
+ */
 import { render } from "preact";
 import { createApi } from "./core/api.ts";
 import { Connection } from "./core/connection.ts";

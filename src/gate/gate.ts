@@ -7,7 +7,12 @@ import type { GateContext, GateDeps } from "./context.ts";
 import { GateConnection } from "./gate_connection.ts";
 import { Upstreams } from "./upstreams.ts";
 
-/** A reverse proxy that authorizes requests and forwards them to the applications behind it. */
+/**
+ * A reverse proxy that authorizes requests and forwards them to the applications behind it.
+ *
+ * It speaks HTTP/1.1 itself on both sides. `fetch` would fold `..` in paths, decompress bodies, merge headers and know no
+ * upgrades, so an application could see another request than the one that was authorized.
+ */
 export class Gate {
   readonly #listener: Listener;
   readonly #context: GateContext;

@@ -39,7 +39,11 @@ export class Buckets {
     });
   }
 
-  /** Deletes a drive unless it has a file, a folder, or a file in the trash. Its open uploads end. */
+  /**
+   * Deletes a drive unless it has a file, a folder, or a file in the trash. Its open uploads end. Every new file, folder
+   * or upload changes the counter of the drive's files, which the operation checks: a write of another process is
+   * committed before and prevents the deletion, or it is refused.
+   */
   async deleteEmpty(project: string, drive: string, actor?: Actor): Promise<EmptyDriveDeletion> {
     return await this.projects.deleteEmptyDrive(project, drive, actor);
   }

@@ -1,6 +1,7 @@
 /**
  * Files beside the store that belong to its backups: certificates and the account at their authority. A backup is one
- * file, so they are a table of it. The store itself has no such table.
+ * file, so they are a table of it. The store itself has no such table: a shared store would hand the private keys of one
+ * server to all others.
  *
  * @module
  */

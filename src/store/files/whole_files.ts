@@ -26,7 +26,11 @@ export function isWhole({ layout, size }: FileRecord): boolean {
   return layout.kind === "inline" || layout.kind === "chunks" && size <= MAX_WHOLE_FILE;
 }
 
-/** Reads whole files for callers that read many: those that are requested at the same time share reads. */
+/**
+ * Reads whole files for callers that read many: those that are requested at the same time share reads. A search, and a
+ * transaction for it, takes longer than the bytes of a small file: without this, an archive of 1000 files of 100 KB took
+ * twice as long.
+ */
 export class WholeFiles {
   readonly #contents: ReadQueue;
   readonly #chunks: ReadQueue;

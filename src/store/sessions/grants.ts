@@ -2,6 +2,10 @@
  * The entries of a grant: its record, its place in the list of its credential, and the entries of the garbage journal
  * that delete both at its deadline. They are made and deleted together.
  *
+ * A grant refers to its credential by a SHA-256, which is looked up at each use, so revoking a key needs no write to its
+ * grants. They are deleted after it, so that a key which is made again does not revive them. The kind is a part of the
+ * key of the entry, so a token of one kind is never one of another.
+ *
  * @module
  */
 import { setExpiring } from "../bytes/garbage.ts";
