@@ -40,7 +40,7 @@ export async function checkRepository(
   const needed = new Map<string, number>();
   const visited = new Set<string>();
   for (const { root } of snapshots) {
-    const groups = walkTree(root, repository.loadNode, {
+    const nodes = walkTree(root, repository.loadNode, {
       skips: ({ name }) => visited.has(name),
       onNode: ({ name }) => visited.add(name),
       onError(error) {
@@ -48,7 +48,9 @@ export async function checkRepository(
         note(error);
       },
     });
-    for await (const { object: { name, size } } of groups) needed.set(name, size);
+    for await (const groups of nodes) {
+      for (const { object: { name, size } } of groups) needed.set(name, size);
+    }
   }
   await compareSizes(repository, needed, note);
   const bytes = needed.values().reduce((sum, size) => sum + size, 0);

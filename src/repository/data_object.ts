@@ -60,7 +60,10 @@ export async function unpack(packed: Bytes): Promise<Bytes> {
   if (kind === PLAIN) return rest;
   if (kind !== DEFLATED) throw new BadFormat("is compressed in an unknown way");
   try {
-    return new Uint8Array(await inflate(rest, { maxOutputLength: MAX_UNPACKED }));
+    const { buffer, byteOffset, byteLength } = await inflate(rest, {
+      maxOutputLength: MAX_UNPACKED,
+    });
+    return new Uint8Array(buffer, byteOffset, byteLength);
   } catch (error) {
     throw new BadFormat("cannot be decompressed", { cause: error });
   }

@@ -97,11 +97,13 @@ async function planPrune(repository: Repository, retention: Retention): Promise<
 async function neededBy(repository: Repository, snapshots: readonly Snapshot[]): Promise<Needed> {
   const needed: Needed = new Set();
   for (const { root } of snapshots) {
-    const groups = walkTree(root, repository.loadNode, {
+    const nodes = walkTree(root, repository.loadNode, {
       skips: ({ name }) => needed.has(`${FOLDERS.index}/${name}`),
       onNode: ({ name }) => needed.add(`${FOLDERS.index}/${name}`),
     });
-    for await (const { object } of groups) needed.add(`${FOLDERS.data}/${object.name}`);
+    for await (const groups of nodes) {
+      for (const { object } of groups) needed.add(`${FOLDERS.data}/${object.name}`);
+    }
   }
   return needed;
 }

@@ -205,13 +205,13 @@ export interface WalkOptions {
 /** Nodes that are read ahead. */
 const READ_AHEAD = 4;
 
-/** Yields the groups of a tree in the order of their keys. */
+/** Yields the groups of a tree in the order of their keys: those of a node at a time, as each step takes a while. */
 export async function* walkTree(
   { level, object, fingerprint }: TreeRoot,
   load: LoadNode,
   options: WalkOptions = {},
   key?: Bytes,
-): AsyncGenerator<TreeEntry> {
+): AsyncGenerator<readonly TreeEntry[]> {
   const { skips, onNode, onError } = options;
   if (skips?.(object)) return;
   let node: TreeNode;
@@ -222,7 +222,7 @@ export async function* walkTree(
     return onError(error, key);
   }
   onNode?.(object, fingerprint);
-  if (level === 0) return yield* node.entries;
+  if (level === 0) return yield node.entries;
   const isWanted = (entry: TreeEntry) => !skips?.(entry.object);
   const ahead = new Map<string, Promise<TreeNode>>();
   const wanted = node.entries.filter(isWanted);

@@ -49,8 +49,8 @@ function loaderOf(nodes: ReadonlyMap<string, TreeNode>): LoadNode {
 }
 
 async function keysIn(root: TreeRoot, load: LoadNode): Promise<string[]> {
-  const groups = await Array.fromAsync(walkTree(root, load));
-  return groups.map(({ key }) => new TextDecoder().decode(key));
+  const nodes = await Array.fromAsync(walkTree(root, load));
+  return nodes.flat().map(({ key }) => new TextDecoder().decode(key));
 }
 
 Deno.test("a tree has its groups in order, and finds each of them", async () => {

@@ -37,10 +37,9 @@ export class FolderTarget implements Target {
     });
   }
 
-  async get(name: string, limit?: number): Promise<Bytes | undefined> {
+  async get(name: string, limit = Infinity): Promise<Bytes | undefined> {
     return await this.#guard("read", async () => {
       try {
-        if (limit === undefined) return await Deno.readFile(join(this.place, name));
         using file = await Deno.open(join(this.place, name));
         return await readEnd(file, limit);
       } catch (error) {
@@ -136,6 +135,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
+/** Returns the last bytes of a file. `Deno.readFile` would take their memory in other threads, which keep it. */
 async function readEnd(file: Deno.FsFile, limit: number): Promise<Bytes> {
   const { size } = await file.stat();
   const bytes = new Uint8Array(Math.min(size, limit));

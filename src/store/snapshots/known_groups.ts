@@ -23,8 +23,10 @@ const MAX_LISTED = 300_000;
 export class KnownGroups {
   /** The sizes of the objects of data; `undefined` if they are too many. */
   #listed: Map<string, number> | undefined;
-  #groups: AsyncGenerator<TreeEntry> | undefined;
-  #next: TreeEntry | undefined;
+  #walk: AsyncGenerator<readonly TreeEntry[]> | undefined;
+  /** Groups of the newest snapshot, in the order of their keys, and the one that is looked at. */
+  #groups: readonly TreeEntry[] = [];
+  #at = 0;
   readonly #nodes = new Map<string, ObjectRef>();
   readonly #left = new Map<string, Pick<TreeEntry, "object" | "ordinal">>();
 
@@ -42,15 +44,13 @@ export class KnownGroups {
     const known = new KnownGroups(repository);
     await known.#list();
     if (hasUnfinished) await known.#findLeft(parent);
-    known.#groups = parent && known.#walk(parent);
-    await known.#advance();
+    known.#walk = parent && known.#walkOver(parent);
     return known;
   }
 
   /** Returns where a group is, if the repository has it. Groups have to be asked for in the order of their keys. */
   async find(key: Bytes, fingerprint: Bytes): Promise<TreeEntry | undefined> {
-    while (this.#next !== undefined && compareBytes(this.#next.key, key) < 0) await this.#advance();
-    const next = this.#next;
+    const next = await this.#reach(key);
     if (
       next !== undefined && equals(next.key, key) && equals(next.fingerprint, fingerprint) &&
       this.#exists(next.object)
@@ -78,7 +78,7 @@ export class KnownGroups {
     this.#listed = sizes;
   }
 
-  #walk({ root }: Snapshot): AsyncGenerator<TreeEntry> {
+  #walkOver({ root }: Snapshot): AsyncGenerator<readonly TreeEntry[]> {
     return walkTree(root, this.repository.loadNode, {
       onNode: (node, fingerprint) => this.#nodes.set(fingerprintId(fingerprint), node),
       // What is below a damaged node is sent again.
@@ -86,9 +86,17 @@ export class KnownGroups {
     });
   }
 
-  async #advance(): Promise<void> {
-    const next = await this.#groups?.next();
-    this.#next = next === undefined || next.done ? undefined : next.value;
+  /** Returns the first group of the newest snapshot that has this key or a later one. */
+  async #reach(key: Bytes): Promise<TreeEntry | undefined> {
+    while (true) {
+      for (; this.#at < this.#groups.length; this.#at++) {
+        const group = this.#groups[this.#at];
+        if (group !== undefined && compareBytes(group.key, key) >= 0) return group;
+      }
+      const node = await this.#walk?.next();
+      if (node === undefined || node.done) return undefined;
+      [this.#groups, this.#at] = [node.value, 0];
+    }
   }
 
   /** Reads the footers of the objects that the newest snapshot does not use. */
@@ -96,7 +104,9 @@ export class KnownGroups {
     if (this.#listed === undefined) return;
     const left = new Map(this.#listed);
     if (parent !== undefined) {
-      for await (const { object } of this.#walk(parent)) left.delete(object.name);
+      for await (const groups of this.#walkOver(parent)) {
+        for (const { object } of groups) left.delete(object.name);
+      }
     }
     const names = [...left.keys()];
     const work = async () => {

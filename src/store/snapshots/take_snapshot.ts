@@ -21,6 +21,7 @@ import { Presence } from "../../repository/presence.ts";
 import { Repository, type RepositorySettings } from "../../repository/repository.ts";
 import { fingerprintOf, TreeBuilder } from "../../repository/tree.ts";
 import { ByteWriter } from "../../repository/bytes.ts";
+import { heapLimiter } from "../../rules/heap.ts";
 import { keptFiles } from "../disk/kept_files.ts";
 import { formatIn } from "../engine/format.ts";
 import { keys, prefixes } from "../engine/keys.ts";
@@ -109,11 +110,13 @@ async function sendStore(
   const { records, bytes } = snapshot;
   const size = snapshot.files.reduce((sum, { sqlite }) => sum + sizeOf(sqlite), 0);
   let done = 0;
+  const limitHeap = heapLimiter();
   const add = async (group: Group) => {
     const { key, fingerprint } = group;
     const found = await known.find(key, fingerprint);
     tree.add(key, found ?? (await sender.add(group)).entry);
     done += group.size;
+    limitHeap();
     events.onProgress?.(Math.min(done, size), size, sender.sent);
   };
   for (const group of groupsOf(snapshot, (row) => files.add(row))) await add(group);

@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { dirname } from "@std/path/dirname";
 import { equals } from "@std/bytes/equals";
 import { Buffer } from "node:buffer";
+import { heapLimiter } from "../../rules/heap.ts";
 import { FolderLock } from "../disk/file_lock.ts";
 import { LOCKED_RETRY_TIME, withSqlite } from "../disk/sqlite.ts";
 import { byteFilePath, requireByteFile } from "../disk/store_files.ts";
@@ -55,6 +56,7 @@ interface SnapshotFile {
 export class Snapshot implements Disposable {
   /** Entries that were found and whose values cannot be decoded. No read returns them. */
   readonly unreadable = new Map<string, UnreadableEntry>();
+  readonly #limitHeap = heapLimiter();
 
   private constructor(
     readonly records: SnapshotFile,
@@ -155,6 +157,7 @@ export class Snapshot implements Disposable {
   *keys(prefix: Deno.KvKey): Generator<(string | number)[]> {
     const statements = this.#filesOf(prefix).map(({ keys }) => keys);
     for (const { k } of rowsOf(statements, prefixRange(prefix), RECORDS)) {
+      this.#limitHeap();
       const key = decodeKey(k);
       if (key !== undefined) yield key;
     }
@@ -164,6 +167,7 @@ export class Snapshot implements Disposable {
   *chunks(prefix: Deno.KvKey): Generator<[index: number, bytes: Bytes]> {
     const statements = this.#filesOf(prefix).map(({ entries }) => entries);
     for (const { k, v } of rowsOf(statements, prefixRange(prefix), CHUNKS) as Iterable<KvRow>) {
+      this.#limitHeap();
       yield [Number(decodeKey(k)?.at(-1)), v];
     }
   }
@@ -177,6 +181,7 @@ export class Snapshot implements Disposable {
   }
 
   #entryOf<T>(row: KvRow, key: (string | number)[]): SnapshotEntry<T> | undefined {
+    this.#limitHeap();
     try {
       const value = decodeValue(key, row) as T;
       return { key, value, versionstamp: versionstampOf(row.version) };

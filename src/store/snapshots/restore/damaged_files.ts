@@ -58,17 +58,19 @@ async function lostRanges(
   const begin = (start: Bytes) => {
     if (open === undefined) ranges.push(open = { start, end: undefined });
   };
-  const groups = walkTree(root, loadNode, {
+  const nodes = walkTree(root, loadNode, {
     onError(error, key = new Uint8Array()) {
       if (!(error instanceof DamagedObject)) throw error;
       begin(key);
     },
   });
-  for await (const { key, object } of groups) {
-    if (problems.has(`${FOLDERS.data}/${object.name}`)) begin(key);
-    else if (open !== undefined) {
-      open.end = key;
-      open = undefined;
+  for await (const groups of nodes) {
+    for (const { key, object } of groups) {
+      if (problems.has(`${FOLDERS.data}/${object.name}`)) begin(key);
+      else if (open !== undefined) {
+        open.end = key;
+        open = undefined;
+      }
     }
   }
   return ranges;

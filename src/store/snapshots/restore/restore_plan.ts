@@ -50,19 +50,21 @@ export class RestorePlan implements Disposable {
     this.#sqlite.prepare("INSERT OR REPLACE INTO state VALUES (?, ?)").run(name, value);
   }
 
-  async add(groups: AsyncIterable<TreeEntry>): Promise<void> {
+  async add(nodes: AsyncIterable<readonly TreeEntry[]>): Promise<void> {
     const sqlite = this.#sqlite;
     sqlite.exec("BEGIN; DELETE FROM object; DELETE FROM wanted");
     const addObject = sqlite.prepare("INSERT OR IGNORE INTO object VALUES (NULL, ?, ?, 0)");
     const find = sqlite.prepare("SELECT id FROM object WHERE name = ?");
     const add = sqlite.prepare("INSERT OR IGNORE INTO wanted VALUES (?, ?, ?)");
     let last: { name: string; id: number } | undefined;
-    for await (const { key, object, ordinal } of groups) {
-      if (last?.name !== object.name) {
-        addObject.run(object.name, object.size);
-        last = { name: object.name, id: Number(find.get(object.name)?.["id"]) };
+    for await (const groups of nodes) {
+      for (const { key, object, ordinal } of groups) {
+        if (last?.name !== object.name) {
+          addObject.run(object.name, object.size);
+          last = { name: object.name, id: Number(find.get(object.name)?.["id"]) };
+        }
+        add.run(last.id, ordinal, key);
       }
-      add.run(last.id, ordinal, key);
     }
     sqlite.exec("COMMIT");
   }

@@ -7,6 +7,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ByteReader } from "../../../repository/bytes.ts";
 import type { SnapshotInfo } from "../../../repository/manifest.ts";
 import type { Bytes } from "../../../repository/bytes.ts";
+import { heapLimiter } from "../../../rules/heap.ts";
 import { exists } from "../../disk/durable_file.ts";
 import {
   byteFilePath,
@@ -31,6 +32,7 @@ export class StagedStore implements Disposable {
   readonly #addRecord: StatementSync;
   readonly #addBytes: StatementSync;
   #isInTransaction = false;
+  readonly #limitHeap = heapLimiter();
   readonly #byteKinds = BYTE_KINDS.map((kind) => encodeKey(prefixes.all(kind)));
 
   private constructor(records: string, bytes: string) {
@@ -70,6 +72,7 @@ export class StagedStore implements Disposable {
       const { k, v, v_encoding, version, expiration_ms } = row;
       const add = isInBytes ? this.#addBytes : this.#addRecord;
       add.run(k, v, v_encoding, version, expiration_ms);
+      this.#limitHeap();
     }
   }
 
