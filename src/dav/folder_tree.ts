@@ -77,7 +77,8 @@ export async function deleteTree(
 
 /**
  * Copies or moves everything below a folder, and its marker. Each file replaces the one that has its new name; what else
- * is in the target is deleted first, so that an interruption loses nothing that would have stayed.
+ * is in the target is deleted first. A move that is repeated after an interruption deletes nothing there: what the first
+ * one has moved is no longer in the source.
  */
 export async function transferTree(
   store: Store,
@@ -90,17 +91,20 @@ export async function transferTree(
     ...folder,
     name: `${folder.name}${name.slice(other.name.length)}`,
   });
-  const failures = await forEach(store, to, onDefect, async ({ name, record }) => {
-    const source = counterpart(from, to, name);
-    const place = { ...to, name };
-    if (record === undefined) {
-      if (await store.folders.get(source) === undefined) await store.folders.delete(place);
-    } else if (await store.files.reader.stat(source) === undefined) {
-      await store.files.delete(place);
-    }
-  });
-  if (failures.length > 0) return failures;
-  return await forEach(store, from, onDefect, async ({ name, record }) => {
+  if (kind === "copy" || !await store.folders.isArriving(to, from)) {
+    const failures = await forEach(store, to, onDefect, async ({ name, record }) => {
+      const source = counterpart(from, to, name);
+      const place = { ...to, name };
+      if (record === undefined) {
+        if (await store.folders.get(source) === undefined) await store.folders.delete(place);
+      } else if (await store.files.reader.stat(source) === undefined) {
+        await store.files.delete(place);
+      }
+    });
+    if (failures.length > 0) return failures;
+    if (kind === "move") await store.folders.beginMove(to, from);
+  }
+  const failures = await forEach(store, from, onDefect, async ({ name, record }) => {
     const source = { ...from, name };
     const target = counterpart(to, from, name);
     requireShort(target);
@@ -117,6 +121,8 @@ export async function transferTree(
       condition: () => true,
     });
   });
+  if (kind === "move" && failures.length === 0) await store.folders.endMove(to);
+  return failures;
 }
 
 /** @throws {DavError} if the name is longer than any. */

@@ -111,6 +111,13 @@ export function storedBytes(record: FileRecord): StoredBytes[] {
 export interface FolderRecord {
   /** Milliseconds since 1970. */
   created: number;
+  /** The folder that is being moved here, or was when the move was interrupted. */
+  arriving?: {
+    drive: string;
+    name: string;
+    /** Whether the marker is there for the move only. */
+    isTemporary: boolean;
+  };
 }
 
 export interface UploadSession {

@@ -34,6 +34,44 @@ export class FolderStore {
     });
   }
 
+  /** Returns whether a move of one folder to another has begun and not ended. */
+  async isArriving(to: Place, { drive, name }: Place): Promise<boolean> {
+    const arriving = (await this.get(to))?.arriving;
+    return arriving?.drive === drive && arriving.name === name;
+  }
+
+  /** Marks the target of a move, so that one that was interrupted is continued. */
+  async beginMove(to: Place, from: Place): Promise<void> {
+    await this.create(to);
+    const { drive, name } = from;
+    const isTemporary = await this.get(from) === undefined;
+    await this.#change(to, (marker) => ({ ...marker, arriving: { drive, name, isTemporary } }));
+  }
+
+  async endMove(to: Place): Promise<void> {
+    await this.#change(
+      to,
+      ({ created, arriving }) => arriving?.isTemporary ? undefined : { created },
+    );
+  }
+
+  /** Changes a marker, if there is one. `undefined` deletes it. */
+  async #change(
+    place: Place,
+    change: (marker: FolderRecord) => FolderRecord | undefined,
+  ): Promise<void> {
+    const key = keys.folder(place);
+    await transact(this.db, async () => {
+      const { value, versionstamp } = await this.db.reader.get<FolderRecord>(key);
+      if (value === null) return { result: undefined };
+      const operation = new Operation().check(key, versionstamp);
+      const changed = change(value);
+      if (changed === undefined) operation.delete(key);
+      else operation.set(key, changed);
+      return { operation, result: undefined };
+    });
+  }
+
   /** Returns the marker of a folder; `undefined` if there is none. */
   async get(place: Place): Promise<FolderRecord | undefined> {
     if (await this.projects.isHidden(place)) return undefined;
