@@ -2,7 +2,6 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { dirname } from "@std/path/dirname";
 import { equals } from "@std/bytes/equals";
 import { Buffer } from "node:buffer";
-import { heapLimiter } from "../../rules/heap.ts";
 import { FolderLock } from "../disk/file_lock.ts";
 import { LOCKED_RETRY_TIME, withSqlite } from "../disk/sqlite.ts";
 import { byteFilePath, requireByteFile } from "../disk/store_files.ts";
@@ -19,6 +18,7 @@ import {
   prefixRange,
   versionstampOf,
 } from "../reads/kv_encoding.ts";
+import { heapLimiter } from "./heap_limiter.ts";
 
 export interface SnapshotEntry<T = unknown> {
   key: (string | number)[];

@@ -7,7 +7,6 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ByteReader } from "../../../repository/bytes.ts";
 import type { SnapshotInfo } from "../../../repository/manifest.ts";
 import type { Bytes } from "../../../repository/bytes.ts";
-import { heapLimiter } from "../../../rules/heap.ts";
 import { exists } from "../../disk/durable_file.ts";
 import {
   byteFilePath,
@@ -19,6 +18,7 @@ import { createTables } from "../../engine/database_file.ts";
 import { BYTE_KINDS, keys, prefixes } from "../../engine/keys.ts";
 import { encodeKey } from "../../reads/kv_encoding.ts";
 import { sealValue } from "../../reads/record_codec.ts";
+import { heapLimiter } from "../../verify/heap_limiter.ts";
 import { readRows, ROW_COLUMNS, SECTIONS, type StoredRow } from "../rows.ts";
 
 /** Deno KV's numbers of the encodings of counters and of bytes. */

@@ -5,7 +5,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { MIB } from "./units.ts";
+import { MIB } from "../../rules/units.ts";
 
 /** By how much the heap may grow before its garbage is collected, in bytes. */
 const MAX_GROWTH = 4 * MIB;
