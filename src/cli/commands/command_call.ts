@@ -1,9 +1,13 @@
+import type { Connection } from "../../client/connection.ts";
 import { isProjectId } from "../../rules/names.ts";
 import { formatBytes } from "../../rules/units.ts";
-import { parseValue } from "../options/arguments.ts";
+import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
+import type { Store } from "../../store/store.ts";
+import { OptionValues, parseValue } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
+import { kvOf } from "../options/store_place.ts";
 import type { ValueType } from "../options/value_types.ts";
-import { type Environment, print, UsageError } from "../terminal/output.ts";
+import { type Environment, print, printError, UsageError } from "../terminal/output.ts";
 import { confirm, requireTerminal } from "../terminal/prompt.ts";
 import { styleFor } from "../terminal/style.ts";
 import { type Cell, table } from "../terminal/table.ts";
@@ -17,15 +21,22 @@ export interface CallSettings {
   makesStore?: true | undefined;
 }
 
-/** The call of a command: its arguments and its output. */
+/**
+ * The call of a command: its arguments, its output, and the server or the store that it works on. What opens these is
+ * loaded by the calls that need it.
+ */
 export class CommandCall {
+  /** The options, each of which may be an environment variable. */
+  readonly values: OptionValues;
+
   /** @throws {UsageError} if it has to ask for confirmation, and there is no terminal. */
   constructor(
     readonly args: Arguments,
     readonly env: Environment,
-    { asks }: CallSettings = {},
+    private readonly settings: CallSettings = {},
   ) {
-    if (asks && !args.has("yes")) requireTerminal(args.usage);
+    if (settings.asks && !args.has("yes")) requireTerminal(args.usage);
+    this.values = new OptionValues([], args.options, env);
   }
 
   get operands(): readonly string[] {
@@ -71,6 +82,61 @@ export class CommandCall {
   get project(): string {
     this.validate("PROJECT", projectIdProblem);
     return this.required("PROJECT");
+  }
+
+  /** The folder of a store on this machine. */
+  get data(): string {
+    return this.values.text("data") ?? "./data";
+  }
+
+  /** The URL of a shared store, in place of the folder. @throws {UsageError} if it is invalid. */
+  get kv(): string | undefined {
+    return kvOf(this.values);
+  }
+
+  /** Connects to the server for `work`. @throws {UsageError} if there is no key. */
+  async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { connect } = await import("./connect.ts");
+    using connection = await connect(this.args, this.env);
+    // A key without a project is refused before the first request.
+    void connection.project;
+    return await work(connection);
+  }
+
+  /** Returns what encrypts the secrets of S3 keys. @throws {UsageError} if the environment's secret is invalid. */
+  async s3SecretKey(): Promise<S3SecretKey> {
+    const { s3SecretKeyOf } = await import("../options/s3_secret.ts");
+    const s3SecretFile = this.values.text("s3-secret-file");
+    return s3SecretKeyOf({ s3SecretFile, data: this.data, kv: this.kv }, this.env);
+  }
+
+  /** Opens the store for `work`. @throws {CommandError} if there is none, unless the command creates it. */
+  async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    const { hasStore, noStore, withStore } = await import("./local_store.ts");
+    const { data, kv } = this;
+    const place = { data, kv, s3SecretKey: await this.s3SecretKey() };
+    // A shared store exists, or cannot be opened.
+    if (kv !== undefined) return await withStore(place, work);
+    const isNew = !await hasStore(data);
+    if (isNew && !this.settings.makesStore) throw noStore(data);
+    const result = await withStore(place, work);
+    if (isNew) printError(`Created a new store in ${printable(data)}.\n`);
+    return result;
+  }
+
+  /** @throws {UsageError} for a shared store, whose file is on another machine. */
+  requireFolder(): void {
+    if (this.kv === undefined) return;
+    throw new UsageError(
+      "This command needs the file of the store: give its folder with --data. For a shared store, use the tools of its server",
+    );
+  }
+
+  /** @throws {CommandError} if there is no store in the folder. */
+  async requireStore(): Promise<void> {
+    this.requireFolder();
+    const { hasStore, noStore } = await import("./local_store.ts");
+    if (!await hasStore(this.data)) throw noStore(this.data);
   }
 
   /** Asks for confirmation, unless `--yes` is given. @throws {CommandError} unless the answer is yes. */

@@ -1,12 +1,11 @@
 import type { OptionSpec } from "../options/arguments.ts";
-import type { Arguments, Command } from "../options/command.ts";
-import type { Environment } from "../terminal/output.ts";
-import type { CallSettings } from "./command_call.ts";
+import type { Command } from "../options/command.ts";
+import type { CallSettings, CommandCall } from "./command_call.ts";
 import { DEFAULT_RETRY_FOR, DEFAULT_URL } from "./defaults.ts";
 
-/** A command whose function gets a call of its kind, with the options that all commands of the kind have. */
-export interface CommandOf<Call> extends CallSettings, Omit<Command, "load" | "commonOptions"> {
-  load(): Promise<(call: Call) => Promise<void>>;
+/** A command whose function gets its call, with the options that all commands of its kind have. */
+export interface CallCommand extends CallSettings, Omit<Command, "load" | "commonOptions"> {
+  load(): Promise<(call: CommandCall) => Promise<void>>;
 }
 
 /** Options of every command that talks to a server. */
@@ -76,25 +75,21 @@ export const S3_SECRET_FILE: OptionSpec = {
 /** Makes a command that works with the files of a server. */
 export const clientCommand = kindOf(
   CLIENT_OPTIONS,
-  async () => (await import("./client_call.ts")).ClientCall,
 );
 
 /** Makes a command that asks a server, and transfers no files. */
 export const serverCommand = kindOf(
   [...CLIENT_OPTIONS.filter(({ name }) => name !== "json"), API_JSON],
-  async () => (await import("./server_call.ts")).ServerCall,
 );
 
 /** Makes a command that opens the store itself. */
 export const storeCommand = kindOf(
   [DATA, KV, API_JSON],
-  async () => (await import("./store_call.ts")).StoreCall,
 );
 
 /** Makes a command that opens neither a server nor a store. */
 export const commandWithoutStore = kindOf(
   [{ name: "json", help: "print JSON" }],
-  async () => (await import("./command_call.ts")).CommandCall,
 );
 
 /** Makes a command of the administration, which works on a server or on a store. */
@@ -109,20 +104,16 @@ export const adminCommand = kindOf(
     KV,
     API_JSON,
   ],
-  async () => (await import("./admin/admin_call.ts")).AdminCall,
 );
 
-function kindOf<Call>(
-  commonOptions: readonly OptionSpec[],
-  loadClass: () => Promise<new (args: Arguments, env: Environment, settings: CallSettings) => Call>,
-): (command: CommandOf<Call>) => Command {
+function kindOf(commonOptions: readonly OptionSpec[]): (command: CallCommand) => Command {
   return ({ load, asks, makesStore, options = [], ...command }) => ({
     ...command,
     options: asks ? [...options, YES] : options,
     commonOptions,
     async load() {
-      const [CallClass, run] = await Promise.all([loadClass(), load()]);
-      return (args, env) => run(new CallClass(args, env, { asks, makesStore }));
+      const [{ CommandCall }, run] = await Promise.all([import("./command_call.ts"), load()]);
+      return (args, env) => run(new CommandCall(args, env, { asks, makesStore }));
     },
   });
 }

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../terminal/output.ts";
-import { stateFolder } from "./client_call.ts";
+import { stateFolder } from "./session.ts";
 import { parseDrivePath } from "./drive_path.ts";
 
 Deno.test("The first colon separates drive and name", () => {

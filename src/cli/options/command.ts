@@ -3,9 +3,9 @@
  *
  * To add a command:
  *
- * 1. Write its function in a room of `src/cli/commands/`, one file a subject. It receives a `ClientCall`
- *    (`commands/client_call.ts`: a server and its drives) or a `StoreCall` (`commands/store_call.ts`: a store on this
- *    machine), or the bare `Arguments` and the environment.
+ * 1. Write its function in a room of `src/cli/commands/`, one file a subject. It receives a `CommandCall`
+ *    (`commands/command_call.ts`: arguments, output, and what opens a server or a store), or the bare `Arguments` and
+ *    the environment.
  * 2. Describe it in the table of that room, such as `commands/files/table.ts`: name, operands, options, summary, examples
  *    and `load`, which imports the function. Tables import nothing heavy: every start of the program reads all of them,
  *    but runs the `load` of one command only. The functions of `commands/command_kinds.ts` add the options that all

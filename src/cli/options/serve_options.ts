@@ -8,6 +8,7 @@ import { type Environment, UsageError } from "../terminal/output.ts";
 import { OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
 import { KEEP_OPTIONS, retentionOf } from "./retention_options.ts";
+import { kvOf } from "./store_place.ts";
 import { httpsOrigin, type ListenOptions, listenOptions } from "./https_options.ts";
 import {
   APPS_HOSTS,
@@ -218,25 +219,6 @@ function snapshotsOf(values: OptionValues): SnapshotSchedule | undefined {
     isUnencryptedAllowed,
   };
   return { repository, every, retention, bandwidth };
-}
-
-/**
- * Returns the URL of a shared store. `--data` takes precedence over the variable KVDRIVE_KV.
- *
- * @throws {UsageError} if it is invalid. The value is not repeated: it may hold a secret.
- */
-export function kvOf(values: OptionValues): string | undefined {
-  const isFolderWanted = values.get("data")?.source === "--data";
-  const kv = values.get("kv");
-  if (kv === undefined || (isFolderWanted && kv.source === variableOf("kv"))) return undefined;
-  const { text, source } = kv;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url !== undefined && ["http:", "https:"].includes(url.protocol) &&
-    url.username === "" && url.password === "";
-  if (isPlain) return text;
-  throw new UsageError(
-    `Bad value of ${source}: it must be a URL like https://kv.example.com, without a user or password`,
-  );
 }
 
 /** @throws {UsageError} if the token is too short or not a header value. The value is not repeated. */

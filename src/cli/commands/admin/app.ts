@@ -5,7 +5,8 @@ import { appNameProblem, descriptionProblem, keyNameProblem } from "../../../rul
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { SecretFile } from "../secret_file.ts";
-import type { AdminCall } from "./admin_call.ts";
+import { administer } from "../administer.ts";
+import type { CommandCall } from "../command_call.ts";
 
 /** The value that removes a setting. */
 const NONE = "none";
@@ -15,19 +16,18 @@ function pathOf(project: string, app: string, ...more: string[]): string[] {
   return ["projects", project, "apps", app, ...more];
 }
 
-export async function createApp(call: AdminCall): Promise<void> {
+export async function createApp(call: CommandCall): Promise<void> {
   const { project } = call;
   call.validate("NAME", appNameProblem);
   call.validate("upstream", upstreamProblem);
   const enabled = call.has("protect");
-  const app = await call.administer((on) =>
+  const app = await administer(call, (on) =>
     on.create<AppJson>(["projects", project, "apps"], {
       name: call.required("NAME"),
       upstream: call.required("upstream"),
       host: call.get("host")?.toLowerCase(),
       access: { enabled },
-    })
-  );
+    }));
   const state = enabled
     ? `It requires a key: create one with kvdrive app-key create ${project} ${app.name}.`
     : `It is open to everyone: protect it with kvdrive access on ${project} ${app.name}.`;
@@ -35,10 +35,11 @@ export async function createApp(call: AdminCall): Promise<void> {
   call.print(app, [`${created} ${state}`]);
 }
 
-export async function listApps(call: AdminCall): Promise<void> {
+export async function listApps(call: CommandCall): Promise<void> {
   const { project } = call;
-  const { apps } = await call.administer((on) =>
-    on.get<{ apps: AppJson[] }>(["projects", project, "apps"])
+  const { apps } = await administer(
+    call,
+    (on) => on.get<{ apps: AppJson[] }>(["projects", project, "apps"]),
   );
   const rows = apps.map(({ name, access, upstream, host, created }) => {
     return [name, access.enabled ? "on" : "off", upstream, host, created];
@@ -47,15 +48,16 @@ export async function listApps(call: AdminCall): Promise<void> {
   call.printTable({ apps }, headings, rows, `The project ${project} has no applications.`);
 }
 
-export async function showApp(call: AdminCall): Promise<void> {
+export async function showApp(call: CommandCall): Promise<void> {
   const { project } = call;
-  const app = await call.administer((on) =>
-    on.get<AppJson>(pathOf(project, call.required("NAME")))
+  const app = await administer(
+    call,
+    (on) => on.get<AppJson>(pathOf(project, call.required("NAME"))),
   );
   call.print(app, linesOf(app));
 }
 
-export async function changeApp(call: AdminCall): Promise<void> {
+export async function changeApp(call: CommandCall): Promise<void> {
   const { project } = call;
   const [upstream, host] = [call.get("upstream"), call.get("host")];
   if (upstream === undefined && host === undefined) {
@@ -66,8 +68,9 @@ export async function changeApp(call: AdminCall): Promise<void> {
     ...(upstream === undefined ? {} : { upstream: upstream === NONE ? null : upstream }),
     ...(host === undefined ? {} : { host: host === NONE ? null : host.toLowerCase() }),
   };
-  const app = await call.administer((on) =>
-    on.set<AppJson>("PATCH", pathOf(project, call.required("NAME")), changes)
+  const app = await administer(
+    call,
+    (on) => on.set<AppJson>("PATCH", pathOf(project, call.required("NAME")), changes),
   );
   call.print(app, linesOf(app));
 }
@@ -82,10 +85,10 @@ function linesOf({ name, upstream, host, access, created }: AppJson): string[] {
   ];
 }
 
-export async function deleteApp(call: AdminCall): Promise<void> {
+export async function deleteApp(call: CommandCall): Promise<void> {
   const { project } = call;
   const name = call.required("NAME");
-  await call.administer(async (on) => {
+  await administer(call, async (on) => {
     const keys = plural((await keysOf(on, project, name)).length, "API key");
     call.confirm(`Delete the application ${name} of the project ${project} with its ${keys}?`);
     await on.delete(...pathOf(project, name));
@@ -95,18 +98,18 @@ export async function deleteApp(call: AdminCall): Promise<void> {
   ]);
 }
 
-export async function protectApp(call: AdminCall): Promise<void> {
+export async function protectApp(call: CommandCall): Promise<void> {
   await switchAccess(call, true);
 }
 
-export async function openApp(call: AdminCall): Promise<void> {
+export async function openApp(call: CommandCall): Promise<void> {
   await switchAccess(call, false);
 }
 
-async function switchAccess(call: AdminCall, enabled: boolean): Promise<void> {
+async function switchAccess(call: CommandCall, enabled: boolean): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  await call.administer((on) => on.set("PUT", pathOf(project, app, "access"), { enabled }));
+  await administer(call, (on) => on.set("PUT", pathOf(project, app, "access"), { enabled }));
   const effect = enabled
     ? "is on: requests need a key or the owner's session"
     : "is off: every request is allowed. Its keys are kept";
@@ -115,12 +118,13 @@ async function switchAccess(call: AdminCall, enabled: boolean): Promise<void> {
   ]);
 }
 
-export async function createAppKey(call: AdminCall): Promise<void> {
+export async function createAppKey(call: CommandCall): Promise<void> {
   call.validate("name", keyNameProblem);
   call.validate("desc", descriptionProblem);
   const path = call.get("outfile");
-  const { api_key, ...key } = await call.administer((on) =>
-    path === undefined ? createKey(call, on) : createKeyFile(path, call, on)
+  const { api_key, ...key } = await administer(
+    call,
+    (on) => path === undefined ? createKey(call, on) : createKeyFile(path, call, on),
   );
   if (path !== undefined) {
     return call.print(key, [
@@ -137,7 +141,7 @@ export async function createAppKey(call: AdminCall): Promise<void> {
 
 type CreatedKey = AppKeyJson & { api_key: string };
 
-async function createKey(call: AdminCall, on: Administration): Promise<CreatedKey> {
+async function createKey(call: CommandCall, on: Administration): Promise<CreatedKey> {
   const key = { name: call.required("name"), description: call.get("desc") };
   return await on.create(pathOf(call.project, call.required("APP"), "keys"), key);
 }
@@ -145,7 +149,7 @@ async function createKey(call: AdminCall, on: Administration): Promise<CreatedKe
 /** Creates a key in a new file. The file is created first, so that no key exists without it. */
 async function createKeyFile(
   path: string,
-  call: AdminCall,
+  call: CommandCall,
   on: Administration,
 ): Promise<CreatedKey> {
   const app = call.required("APP");
@@ -163,11 +167,11 @@ async function createKeyFile(
   }
 }
 
-export async function revokeAppKey(call: AdminCall): Promise<void> {
+export async function revokeAppKey(call: CommandCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
   const name = call.required("name");
-  await call.administer(async (on) => {
+  await administer(call, async (on) => {
     const key = (await keysOf(on, project, app)).find((key) => key.name === name);
     if (key === undefined) {
       // The name is not repeated: it may be the key itself by mistake.
@@ -183,10 +187,10 @@ export async function revokeAppKey(call: AdminCall): Promise<void> {
   ]);
 }
 
-export async function listAppKeys(call: AdminCall): Promise<void> {
+export async function listAppKeys(call: CommandCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  const keys = await call.administer((on) => keysOf(on, project, app));
+  const keys = await administer(call, (on) => keysOf(on, project, app));
   const rows = keys.map((key) => [key.name, key.prefix, key.created, key.description]);
   const headings = ["NAME", "PREFIX", "CREATED", "DESCRIPTION"];
   call.printTable({ keys }, headings, rows, `The application ${app} has no keys.`);

@@ -6,14 +6,17 @@ import { KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
 import { LIFE } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
-import type { AdminCall } from "./admin_call.ts";
+import { administer } from "../administer.ts";
+import type { CommandCall } from "../command_call.ts";
 
-export async function createKey(call: AdminCall): Promise<void> {
+export async function createKey(call: CommandCall): Promise<void> {
   const { project } = call;
   const { prefix, ...wanted } = newKeyOptions(call, "name-prefix");
   const path = ["projects", project, "keys"];
-  const made = await call.administer((on) =>
-    on.create<ProjectKeyJson & { project_key: string }>(path, { ...wanted, name_prefix: prefix })
+  const made = await administer(
+    call,
+    (on) =>
+      on.create<ProjectKeyJson & { project_key: string }>(path, { ...wanted, name_prefix: prefix }),
   );
   call.print(made, [
     `Project key:  ${made.project_key}`,
@@ -22,9 +25,9 @@ export async function createKey(call: AdminCall): Promise<void> {
   ]);
 }
 
-export async function listKeys(call: AdminCall): Promise<void> {
+export async function listKeys(call: CommandCall): Promise<void> {
   const { project } = call;
-  const keys = await call.administer((on) => keysOf(on, project));
+  const keys = await administer(call, (on) => keysOf(on, project));
   const rows = keys.map((key) => [
     key.prefix,
     key.name,
@@ -35,7 +38,7 @@ export async function listKeys(call: AdminCall): Promise<void> {
   call.printTable({ keys }, headings, rows, `The project ${project} has no keys.`);
 }
 
-export async function revokeKey(call: AdminCall): Promise<void> {
+export async function revokeKey(call: CommandCall): Promise<void> {
   const { project } = call;
   // A value of another length may be a whole key, which is not repeated.
   call.validate(
@@ -43,7 +46,7 @@ export async function revokeKey(call: AdminCall): Promise<void> {
     ({ length }) => length === KEY_PREFIX_LENGTH ? undefined : PREFIX_PROBLEM,
   );
   const prefix = call.required("PREFIX");
-  await call.administer(async (on) => {
+  await administer(call, async (on) => {
     const keys = await keysOf(on, project);
     const key = keys.find((key) => key.prefix === prefix);
     if (key === undefined) {
@@ -98,7 +101,7 @@ interface NewKey {
 }
 
 /** Parses the options that describe a new key. @param prefixOption Its names begin with this option. @throws {UsageError} */
-export function newKeyOptions(call: AdminCall, prefixOption: string): NewKey {
+export function newKeyOptions(call: CommandCall, prefixOption: string): NewKey {
   call.validate("name", keyNameProblem);
   call.validate(prefixOption, namePrefixProblem);
   return {
@@ -112,7 +115,7 @@ export function newKeyOptions(call: AdminCall, prefixOption: string): NewKey {
 
 /** Parses a list with commas; `undefined` if the option is not given. */
 function listOf(
-  call: AdminCall,
+  call: CommandCall,
   option: string,
   problemOf: (item: string) => string | undefined,
 ): string[] | undefined {

@@ -6,7 +6,8 @@ import { formatBytes, parseByteSize } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural, quoteWord } from "../../terminal/text.ts";
 import { projectIdProblem, sizeCell } from "../command_call.ts";
-import type { AdminCall } from "./admin_call.ts";
+import { administer } from "../administer.ts";
+import type { CommandCall } from "../command_call.ts";
 
 /** A project and its first drives, 1000 at most. */
 type ProjectDetails = ProjectUsageJson & { drives: DriveJson[] };
@@ -19,7 +20,7 @@ const OVER_LIMIT = "That is over the limit: nothing can be added until enough is
 /** The longest time that changes are kept, in days (docs/changes.md). */
 const MAX_CHANGE_DAYS = 90;
 
-export async function createProject(call: AdminCall): Promise<void> {
+export async function createProject(call: CommandCall): Promise<void> {
   call.validate("NAME", keyNameProblem);
   call.validate("id", projectIdProblem);
   call.validate("max-bytes", sizeProblem);
@@ -28,8 +29,9 @@ export async function createProject(call: AdminCall): Promise<void> {
   const limits = { max_bytes: sizeIn(call), max_files: countIn(call) };
   const trash_days = daysIn(call, "trash-days");
   const wanted = { project_id: call.get("id"), name: call.get("NAME"), ...limits, trash_days };
-  const made = await call.administer((on) =>
-    on.create<ProjectJson & { project_key: string }>(["projects"], wanted)
+  const made = await administer(
+    call,
+    (on) => on.create<ProjectJson & { project_key: string }>(["projects"], wanted),
   );
   call.print(made, [
     `Project id:   ${made.project_id}`,
@@ -39,9 +41,10 @@ export async function createProject(call: AdminCall): Promise<void> {
   ]);
 }
 
-export async function listProjects(call: AdminCall): Promise<void> {
-  const { projects } = await call.administer((on) =>
-    on.get<{ projects: ProjectUsageJson[] }>(["projects"])
+export async function listProjects(call: CommandCall): Promise<void> {
+  const { projects } = await administer(
+    call,
+    (on) => on.get<{ projects: ProjectUsageJson[] }>(["projects"]),
   );
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
     const limit = max_bytes === null ? null : sizeCell(max_bytes);
@@ -51,9 +54,9 @@ export async function listProjects(call: AdminCall): Promise<void> {
   call.printTable({ projects }, headings, rows, "There are no projects.");
 }
 
-export async function showProject(call: AdminCall): Promise<void> {
+export async function showProject(call: CommandCall): Promise<void> {
   call.validate("ID", projectIdProblem);
-  const details = await call.administer((on) => detailsOf(on, call.required("ID")));
+  const details = await administer(call, (on) => detailsOf(on, call.required("ID")));
   const { name, created, drives } = details;
   const isCut = drives.length === MAX_LIST;
   call.print(details, [
@@ -69,7 +72,7 @@ export async function showProject(call: AdminCall): Promise<void> {
   ]);
 }
 
-export async function changeProject(call: AdminCall): Promise<void> {
+export async function changeProject(call: CommandCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const options = ["name", "max-bytes", "max-files", "host-suffix", "trash-days", "change-days"];
   const [name, limit, files, suffix, days, changeDays] = options.map((name) => call.get(name));
@@ -91,7 +94,7 @@ export async function changeProject(call: AdminCall): Promise<void> {
     trash_days: daysIn(call, "trash-days"),
     change_days: daysIn(call, "change-days"),
   };
-  const details = await call.administer(async (on) => {
+  const details = await administer(call, async (on) => {
     const path = ["projects", call.required("ID")];
     return withoutDisk(await on.set<ProjectDetails>("PATCH", path, changes));
   });
@@ -104,7 +107,7 @@ export async function changeProject(call: AdminCall): Promise<void> {
   ]);
 }
 
-function daysIn(call: AdminCall, option: string): number | undefined {
+function daysIn(call: CommandCall, option: string): number | undefined {
   const days = call.get(option);
   return days === undefined ? undefined : Number(days);
 }
@@ -151,10 +154,10 @@ function linesOf(details: ProjectDetails): string[] {
   ];
 }
 
-export async function deleteProject(call: AdminCall): Promise<void> {
+export async function deleteProject(call: CommandCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const project = call.required("ID");
-  await call.administer(async (on) => {
+  await administer(call, async (on) => {
     const { drives, files } = await detailsOf(on, project);
     const more = drives.length === MAX_LIST ? "at least " : "";
     const content = `${more}${plural(drives.length, "drive")}, ${plural(files, "file")}`;
@@ -172,7 +175,7 @@ function exactSize(bytes: number): string {
 }
 
 /** Parses `--max-bytes`; `undefined` if it is not given. */
-function sizeIn(call: AdminCall): number | undefined {
+function sizeIn(call: CommandCall): number | undefined {
   return parseByteSize(call.get("max-bytes") ?? "");
 }
 
@@ -183,7 +186,7 @@ function sizeProblem(text: string): string | undefined {
 }
 
 /** Parses `--max-files`; `undefined` if it is not given. */
-function countIn(call: AdminCall): number | undefined {
+function countIn(call: CommandCall): number | undefined {
   const text = call.get("max-files");
   return text === undefined ? undefined : Number(text);
 }

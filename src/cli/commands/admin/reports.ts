@@ -3,7 +3,8 @@ import { UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
 import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
-import type { AdminCall } from "./admin_call.ts";
+import { administer } from "../administer.ts";
+import type { CommandCall } from "../command_call.ts";
 
 /** The most events and days that can be asked for. */
 const MAX_EVENTS = 1_000_000;
@@ -17,10 +18,10 @@ type UsageDay =
   & Record<"files" | "bytes" | "requests" | "received" | "sent", number>;
 
 /** `kvdrive event list [PROJECT]`: the newest first. */
-export async function listEvents(call: AdminCall): Promise<void> {
+export async function listEvents(call: CommandCall): Promise<void> {
   const project = call.get("PROJECT") === undefined ? undefined : call.project;
   const limit = countIn(call, "limit", DEFAULT_EVENTS, MAX_EVENTS);
-  const events = await call.administer(async (on) => {
+  const events = await administer(call, async (on) => {
     const path = project === undefined ? ["events"] : ["projects", project, "events"];
     const query = { limit: `${Math.min(limit, MAX_LIST)}` };
     const newest: AuditEvent[] = [];
@@ -41,12 +42,13 @@ export async function listEvents(call: AdminCall): Promise<void> {
 }
 
 /** `kvdrive usage [PROJECT]`: the oldest day first. */
-export async function showUsage(call: AdminCall): Promise<void> {
+export async function showUsage(call: CommandCall): Promise<void> {
   const project = call.get("PROJECT") === undefined ? undefined : call.project;
   const count = countIn(call, "days", DEFAULT_USAGE_DAYS, MAX_DAYS);
   const path = project === undefined ? ["usage"] : ["projects", project, "usage"];
-  const { days } = await call.administer((on) =>
-    on.get<{ days: UsageDay[] }>(path, { days: `${count}` })
+  const { days } = await administer(
+    call,
+    (on) => on.get<{ days: UsageDay[] }>(path, { days: `${count}` }),
   );
   const rows = days.map(({ date, files, bytes, requests, received, sent }) => [
     date,
@@ -60,7 +62,7 @@ export async function showUsage(call: AdminCall): Promise<void> {
   call.printTable({ days }, headings, rows, "There are no figures.");
 }
 
-function countIn(call: AdminCall, option: string, fallback: number, most: number): number {
+function countIn(call: CommandCall, option: string, fallback: number, most: number): number {
   const text = call.get(option);
   if (text === undefined) return fallback;
   const count = Number(text);

@@ -2,14 +2,20 @@ import type { S3KeyJson } from "../../../api/admin/json.ts";
 import type { Administration } from "../../../client/administration.ts";
 import { isAccessKeyId } from "../../../rules/secrets.ts";
 import { CommandError } from "../../terminal/output.ts";
-import type { AdminCall } from "./admin_call.ts";
+import { administer } from "../administer.ts";
+import type { CommandCall } from "../command_call.ts";
 import { LIMIT_HEADINGS, limitCells, newKeyOptions } from "./key.ts";
 
-export async function createS3Key(call: AdminCall): Promise<void> {
+export async function createS3Key(call: CommandCall): Promise<void> {
   const { project } = call;
   const wanted = newKeyOptions(call, "prefix");
-  const made = await call.administer((on) =>
-    on.create<S3KeyJson & { secret_access_key: string }>(["projects", project, "s3-keys"], wanted)
+  const made = await administer(
+    call,
+    (on) =>
+      on.create<S3KeyJson & { secret_access_key: string }>(
+        ["projects", project, "s3-keys"],
+        wanted,
+      ),
   );
   call.print(made, [
     `Access key id:      ${made.access_key_id}`,
@@ -19,9 +25,9 @@ export async function createS3Key(call: AdminCall): Promise<void> {
   ]);
 }
 
-export async function listS3Keys(call: AdminCall): Promise<void> {
+export async function listS3Keys(call: CommandCall): Promise<void> {
   const { project } = call;
-  const keys = await call.administer((on) => keysOf(on, project));
+  const keys = await administer(call, (on) => keysOf(on, project));
   const rows = keys.map(({ access_key_id, prefix, usable, ...key }) => [
     access_key_id,
     key.name,
@@ -33,12 +39,12 @@ export async function listS3Keys(call: AdminCall): Promise<void> {
   call.printTable({ s3_keys: keys }, headings, rows, `The project ${project} has no S3 keys.`);
 }
 
-export async function revokeS3Key(call: AdminCall): Promise<void> {
+export async function revokeS3Key(call: CommandCall): Promise<void> {
   const { project } = call;
   // Another value may be a secret, which is not repeated.
   call.validate("ACCESS-KEY-ID", (text) => isAccessKeyId(text) ? undefined : ID_PROBLEM);
   const id = call.required("ACCESS-KEY-ID");
-  await call.administer(async (on) => {
+  await administer(call, async (on) => {
     const key = (await keysOf(on, project)).find(({ access_key_id }) => access_key_id === id);
     if (key === undefined) {
       throw new CommandError(

@@ -3,12 +3,13 @@ import type { FileInfo } from "../../../client/drives.ts";
 import { type ByteRange, parseRange } from "../../../rules/byte_range.ts";
 import { NameFilter } from "../../../rules/transfer/globs.ts";
 import { CommandError, UsageError, writeOut } from "../../terminal/output.ts";
-import { type ClientCall, Session } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { Session } from "../session.ts";
 import { parseSelection } from "../drive_path.ts";
 import { RemoteSource } from "./remote_source.ts";
 
 /** `kvdrive cat`: writes files, or a range of their bytes, to standard output. */
-export async function printFiles(call: ClientCall): Promise<void> {
+export async function printFiles(call: CommandCall): Promise<void> {
   const range = call.get("range");
   // Whether the file has such bytes is seen later.
   if (range !== undefined && parseRange(`bytes=${range}`, Number.MAX_SAFE_INTEGER) === undefined) {

@@ -1,5 +1,6 @@
 import { formatBytes } from "../../../rules/units.ts";
-import { type ClientCall, Session } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { Session } from "../session.ts";
 import { requireDriveName } from "../drive_path.ts";
 
 /** Changes that one request asks for. */
@@ -24,7 +25,7 @@ interface Page {
 }
 
 /** `kvdrive changes`: what happened in a drive, and with `--follow` what happens. */
-export async function showChanges(call: ClientCall): Promise<void> {
+export async function showChanges(call: CommandCall): Promise<void> {
   const drive = call.required("DRIVE");
   requireDriveName(drive);
   const follows = call.has("follow");

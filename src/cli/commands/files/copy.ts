@@ -10,22 +10,22 @@ import {
 import { formatBytes } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
 import { type DrivePath, isFolder, isRemote, parseSelection, parseTarget } from "../drive_path.ts";
 import { fetchFiles } from "./get.ts";
 import { sendFiles } from "./put.ts";
 import { RemoteSource } from "./remote_source.ts";
-import { TransferCall } from "./transfer_call.ts";
+import { TransferSession } from "./transfer_session.ts";
 
-export async function copyFiles(call: ClientCall): Promise<void> {
+export async function copyFiles(call: CommandCall): Promise<void> {
   await transfer(call, "copy");
 }
 
-export async function moveFiles(call: ClientCall): Promise<void> {
+export async function moveFiles(call: CommandCall): Promise<void> {
   await transfer(call, "move");
 }
 
-async function transfer(call: ClientCall, kind: "copy" | "move"): Promise<void> {
+async function transfer(call: CommandCall, kind: "copy" | "move"): Promise<void> {
   const sources = call.operands.slice(0, -1);
   const target = call.operands.at(-1) ?? "";
   const isFromDrive = isRemote(sources[0] ?? "");
@@ -48,7 +48,7 @@ async function transfer(call: ClientCall, kind: "copy" | "move"): Promise<void> 
     return await fetchFiles(call, { sources: selections, path: target, existing, isMove });
   }
   const place = parseTarget(target, undefined);
-  using opened = await TransferCall.open(call);
+  using opened = await TransferSession.open(call);
   const run = new CopyRun(opened, kind, place);
   for (const selection of selections) {
     run.add(await RemoteSource.require(opened.drives, selection));
@@ -68,7 +68,7 @@ class CopyRun {
   readonly #given = new Set<string>();
 
   constructor(
-    private readonly transfer: TransferCall,
+    private readonly transfer: TransferSession,
     private readonly kind: "copy" | "move",
     private readonly target: DrivePath,
   ) {}

@@ -13,14 +13,15 @@ import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { TransferProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
-import { type ClientCall, Session } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { openStates, Session } from "../session.ts";
 import { requireDriveName } from "../drive_path.ts";
 import { connectToStore } from "../local_server.ts";
 import { hasStore, noStore, withStore } from "../local_store.ts";
 import { projectIdProblem } from "../command_call.ts";
-import { problemOf } from "./transfer_call.ts";
+import { problemOf } from "./transfer_session.ts";
 
-export async function runExport(call: ClientCall): Promise<void> {
+export async function runExport(call: CommandCall): Promise<void> {
   const path = call.operand(0);
   const isZip = await isNewArchive(path);
   await runTransfer(call, async ({ drives, view }, report) => {
@@ -37,10 +38,10 @@ export async function runExport(call: ClientCall): Promise<void> {
   });
 }
 
-export async function runImport(call: ClientCall): Promise<void> {
+export async function runImport(call: CommandCall): Promise<void> {
   const path = call.operand(0);
   await runTransfer(call, async ({ drives, view }, report) => {
-    const states = await call.states();
+    const states = await openStates(call.env);
     const drive = call.get("drive");
     const isFolder = (await statIfExists(path))?.isDirectory ?? !/\.zip$/i.test(path);
     const source = isFolder ? await FolderSource.open(path) : await ZipSource.open(path);
@@ -54,7 +55,7 @@ export async function runImport(call: ClientCall): Promise<void> {
 type Work = (session: Session, report: TransferReport) => Promise<void>;
 
 /** Runs `work` with the drives of a server, or with `--data` those of a store, and prints the report. */
-async function runTransfer(call: ClientCall, work: Work): Promise<void> {
+async function runTransfer(call: CommandCall, work: Work): Promise<void> {
   const drive = call.get("drive");
   if (drive !== undefined) requireDriveName(drive);
   call.validate("project", projectIdProblem);

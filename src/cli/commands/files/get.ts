@@ -10,12 +10,12 @@ import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../../rules/archi
 import { formatBytes } from "../../../rules/units.ts";
 import { UsageError, writeOut } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
 import { isFolder, parseSelection, type Selection } from "../drive_path.ts";
 import { PIPE } from "./local_source.ts";
 import type { Existing } from "./put.ts";
 import { RemoteSource } from "./remote_source.ts";
-import { TransferCall } from "./transfer_call.ts";
+import { TransferSession } from "./transfer_session.ts";
 
 export interface FetchJob {
   sources: readonly Selection[];
@@ -29,7 +29,7 @@ export interface FetchJob {
 /** What was done with a file. */
 type Outcome = "new" | "same" | "skipped";
 
-export async function getFiles(call: ClientCall): Promise<void> {
+export async function getFiles(call: CommandCall): Promise<void> {
   await fetchFiles(call, {
     sources: [parseSelection(call.operand(0), call.get("drive"))],
     path: call.operands[1],
@@ -38,12 +38,12 @@ export async function getFiles(call: ClientCall): Promise<void> {
   });
 }
 
-export async function fetchFiles(call: ClientCall, job: FetchJob): Promise<void> {
+export async function fetchFiles(call: CommandCall, job: FetchJob): Promise<void> {
   const { sources: selections, path } = job;
   if (path === PIPE && (selections.length > 1 || !selections.every(isFileName) || job.isMove)) {
     throw new UsageError("Only a single file can be written to standard output: give DRIVE:NAME");
   }
-  using transfer = await TransferCall.open(call);
+  using transfer = await TransferSession.open(call);
   const sources: RemoteSource[] = [];
   for (const selection of selections) {
     sources.push(await RemoteSource.require(transfer.drives, selection));
@@ -70,7 +70,7 @@ async function targetOf(name: string, path: string | undefined): Promise<string>
 
 class GetRun {
   constructor(
-    private readonly transfer: TransferCall,
+    private readonly transfer: TransferSession,
     private readonly job: FetchJob,
   ) {}
 

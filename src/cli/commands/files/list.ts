@@ -6,13 +6,14 @@ import { parseValue } from "../../options/arguments.ts";
 import type { ValueType } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import { type ClientCall, Session } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { Session } from "../session.ts";
 import { parseSelection, requireDriveName, type Selection } from "../drive_path.ts";
 import { jsonOf, lineOf, sizeColumn, withDigests } from "./listing.ts";
 import { RemoteSource } from "./remote_source.ts";
 
 /** `kvdrive ls`: the drives, or the files and folders of a drive. */
-export async function list(call: ClientCall): Promise<void> {
+export async function list(call: CommandCall): Promise<void> {
   const [word] = call.operands;
   if (word === undefined && call.get("drive") === undefined) return await listDrives(call);
   const place = parsePlace(word ?? "", call.get("drive"));
@@ -66,7 +67,7 @@ async function* matchesOf(
   }
 }
 
-async function listDrives(call: ClientCall): Promise<void> {
+async function listDrives(call: CommandCall): Promise<void> {
   using session = await Session.open(call);
   for await (const { name, files, bytes } of session.drives.listDrives()) {
     const count = files === null ? "" : `${plural(files, "file")}  `;
@@ -95,7 +96,7 @@ const AGE: ValueType<number> = {
 };
 
 /** `kvdrive find`: prints the files of a drive that have some properties, as operands of other commands. */
-export async function findFiles(call: ClientCall): Promise<void> {
+export async function findFiles(call: CommandCall): Promise<void> {
   const place = parsePlace(call.operand(0), call.get("drive"));
   const isWanted = wantedBy(call);
   using session = await Session.open(call);
@@ -122,7 +123,7 @@ async function* filesIn(
 }
 
 /** Returns the condition of `--name`, `--size` and `--newer`. */
-function wantedBy(call: ClientCall): (file: FileInfo) => boolean {
+function wantedBy(call: CommandCall): (file: FileInfo) => boolean {
   const conditions: ((file: FileInfo) => boolean)[] = [];
   const name = call.get("name");
   if (name !== undefined) {
@@ -149,7 +150,7 @@ interface Usage {
 }
 
 /** `kvdrive du`: the bytes in each folder of a drive, and in all of it. */
-export async function showUsage(call: ClientCall): Promise<void> {
+export async function showUsage(call: CommandCall): Promise<void> {
   const [word] = call.operands;
   if (word === undefined && call.get("drive") === undefined) return await listDrives(call);
   const place = parsePlace(word ?? "", call.get("drive"));
@@ -185,7 +186,7 @@ function count(usage: Usage, size: number): void {
 }
 
 /** `kvdrive stat`: the metadata of files. */
-export async function showFiles(call: ClientCall): Promise<void> {
+export async function showFiles(call: CommandCall): Promise<void> {
   const selections = call.operands.map((word) => parseSelection(word, call.get("drive")));
   const isFolder = ({ glob: { literal } }: Selection) =>
     literal !== undefined && /(^|\/)$/.test(literal);

@@ -10,7 +10,8 @@ import { contentTypeOf, contentTypeProblem } from "../../../rules/content_type.t
 import { formatBytes } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { openStates } from "../session.ts";
 import { type DrivePath, isFolder, parseTarget } from "../drive_path.ts";
 import {
   type Candidate,
@@ -19,7 +20,7 @@ import {
   namesContents,
   openPipe,
 } from "./local_source.ts";
-import { TransferCall } from "./transfer_call.ts";
+import { TransferSession } from "./transfer_session.ts";
 
 /** What happens to a file that has the name of one that is transferred. */
 export type Existing = "replace" | "fail" | "skip";
@@ -32,7 +33,7 @@ export interface SendJob {
   isMove: boolean;
 }
 
-export async function putFiles(call: ClientCall): Promise<void> {
+export async function putFiles(call: CommandCall): Promise<void> {
   await sendFiles(call, {
     sources: call.operands.slice(0, -1),
     target: parseTarget(call.operands.at(-1) ?? "", call.get("drive")),
@@ -42,18 +43,18 @@ export async function putFiles(call: ClientCall): Promise<void> {
 }
 
 /** Sends files and folders of this machine, or standard input, to a drive. */
-export async function sendFiles(call: ClientCall, job: SendJob): Promise<void> {
+export async function sendFiles(call: CommandCall, job: SendJob): Promise<void> {
   const hasPipe = (await Promise.all(job.sources.map(isPipe))).includes(true);
   checkJob(job, hasPipe);
   const problem = contentTypeProblem(call.get("type") ?? "");
   if (problem !== undefined) throw new UsageError(`The content type of --type ${problem}`);
-  using transfer = await TransferCall.open(call);
+  using transfer = await TransferSession.open(call);
   const { sources, target, isMove } = job;
   const { view, report, filter, concurrency } = transfer;
   if (view.bar.isDrawn && !hasPipe) {
     view.setTotal(await sizeOf(localCandidates(sources, target, filter)));
   }
-  const run = new SendRun(transfer, job, await call.states());
+  const run = new SendRun(transfer, job, await openStates(call.env));
   const candidates = localCandidates(sources, target, filter);
   await forEachConcurrent(candidates, concurrency, (one) => run.send(one));
   if (isMove && !transfer.isDryRun) await run.removeFolders();
@@ -84,7 +85,7 @@ class SendRun {
   readonly #folders = new Set<string>();
 
   constructor(
-    private readonly transfer: TransferCall,
+    private readonly transfer: TransferSession,
     private readonly job: SendJob,
     private readonly states: UploadStates,
   ) {

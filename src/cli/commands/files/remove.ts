@@ -2,10 +2,10 @@ import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { confirm, requireTerminal } from "../../terminal/prompt.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
 import { isFolder, parseSelection, type Selection } from "../drive_path.ts";
 import { RemoteSource } from "./remote_source.ts";
-import { TransferCall } from "./transfer_call.ts";
+import { TransferSession } from "./transfer_session.ts";
 
 /** What is to be deleted, by drive. */
 interface Doomed {
@@ -14,7 +14,7 @@ interface Doomed {
   folders: Set<string>;
 }
 
-export async function removeFiles(call: ClientCall): Promise<void> {
+export async function removeFiles(call: CommandCall): Promise<void> {
   const selections = call.operands.map((word) => parseSelection(word, call.get("drive")));
   const isRecursive = call.has("recursive");
   if (selections.some(isWholeFolder) && !isRecursive) {
@@ -22,7 +22,7 @@ export async function removeFiles(call: ClientCall): Promise<void> {
   }
   const isAsked = !call.has("yes") && !call.has("dry-run");
   if (isAsked) requireTerminal(`${call.args.usage} --yes`);
-  using transfer = await TransferCall.open(call);
+  using transfer = await TransferSession.open(call);
   const run = new RemoveRun(transfer);
   for (const selection of selections) await run.find(selection, isRecursive);
   run.reportMissing();
@@ -41,7 +41,7 @@ class RemoveRun {
   #failures = 0;
 
   constructor(
-    private readonly transfer: TransferCall,
+    private readonly transfer: TransferSession,
   ) {}
 
   /** Lists what an operand selects. If that is nothing, the others are deleted all the same. */

@@ -17,9 +17,10 @@ import { LOCAL_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import type { ClientCall } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { openStates } from "../session.ts";
 import { isFolder, isRemote, parseTarget } from "../drive_path.ts";
-import { problemOf, TransferCall } from "./transfer_call.ts";
+import { problemOf, TransferSession } from "./transfer_session.ts";
 
 /** The two folders of a synchronisation: a string is a path of this machine. */
 interface Ends {
@@ -28,7 +29,7 @@ interface Ends {
 }
 
 /** `kvdrive sync`: makes a folder like another one. */
-export async function syncFolders(call: ClientCall): Promise<void> {
+export async function syncFolders(call: CommandCall): Promise<void> {
   const ends = { source: placeOf(call.operand(0)), target: placeOf(call.operand(1)) };
   if (typeof ends.source === "string" && typeof ends.target === "string") {
     throw new UsageError(
@@ -38,8 +39,8 @@ export async function syncFolders(call: ClientCall): Promise<void> {
   if (call.has("watch") && call.has("dry-run")) {
     throw new UsageError("--watch and --dry-run exclude each other");
   }
-  using transfer = await TransferCall.open(call);
-  const run = new SyncRun(transfer, ends, await call.states());
+  using transfer = await TransferSession.open(call);
+  const run = new SyncRun(transfer, ends, await openStates(call.env));
   if (!call.has("watch")) return await run.once();
   await watch({
     folder: typeof ends.source === "string" ? resolve(ends.source) : undefined,
@@ -59,7 +60,7 @@ function placeOf(text: string): string | RemoteFolder {
 
 class SyncRun {
   constructor(
-    private readonly transfer: TransferCall,
+    private readonly transfer: TransferSession,
     private readonly ends: Ends,
     private readonly states: UploadStates,
   ) {}

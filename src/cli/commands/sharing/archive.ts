@@ -9,12 +9,13 @@ import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError, writeOut } from "../../terminal/output.ts";
 import { onExitSignal } from "../../terminal/progress.ts";
 import { TransferProgress } from "../../terminal/task_progress.ts";
-import { type ClientCall, Session } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { Session } from "../session.ts";
 import { PIPE } from "../files/local_source.ts";
 import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
 
 /** `kvdrive archive`: the archive appears under its name when it is complete. */
-export async function fetchArchive(call: ClientCall): Promise<void> {
+export async function fetchArchive(call: CommandCall): Promise<void> {
   const places = call.operands.map((word) => parseDrivePath(word, call.get("drive")));
   const [{ drive } = { drive: "" }] = places;
   if (places.some((place) => place.drive !== drive)) {

@@ -4,9 +4,9 @@ import { formatBytes } from "../../../rules/units.ts";
 import { plural } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
 import { requireDriveName } from "../drive_path.ts";
-import type { ServerCall } from "../server_call.ts";
+import type { CommandCall } from "../command_call.ts";
 
-export async function listDrives(call: ServerCall): Promise<void> {
+export async function listDrives(call: CommandCall): Promise<void> {
   const all = await call.withConnection((connection) =>
     Array.fromAsync(new RemoteDrives(connection).listDrives())
   );
@@ -19,14 +19,14 @@ export async function listDrives(call: ServerCall): Promise<void> {
   call.printTable({ drives }, ["DRIVE", "FILES", "SIZE"], rows, "There are no drives.");
 }
 
-export async function createDrive(call: ServerCall): Promise<void> {
+export async function createDrive(call: CommandCall): Promise<void> {
   const drive = call.required("DRIVE");
   requireDriveName(drive);
   await call.withConnection((connection) => new RemoteDrives(connection).createDrive(drive));
   call.print({ drive_name: drive }, [`The drive ${drive} is created.`]);
 }
 
-export async function deleteDrive(call: ServerCall): Promise<void> {
+export async function deleteDrive(call: CommandCall): Promise<void> {
   const drive = call.required("DRIVE");
   requireDriveName(drive);
   await call.withConnection(async (connection) => {

@@ -6,13 +6,14 @@ import { printNotice, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
 import { plural } from "../../terminal/text.ts";
 import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
-import type { ServerCall } from "../server_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { drivesOf, listIn } from "../drive_lists.ts";
 import { findEach } from "./targets.ts";
 
 /** Characters of a link's token that are its id. */
 const ID_LENGTH = 26;
 
-export async function createLink(call: ServerCall): Promise<void> {
+export async function createLink(call: CommandCall): Promise<void> {
   const { drive, name } = parseDrivePath(call.operand(0), call.get("drive"));
   const target: NewLink = isFolder({ drive, name }) ? { prefix: name } : { name };
   const wanted = {
@@ -44,9 +45,9 @@ async function mayExist(drives: RemoteDrives, { drive, name }: DrivePath): Promi
   }
 }
 
-export async function listLinks(call: ServerCall): Promise<void> {
+export async function listLinks(call: CommandCall): Promise<void> {
   const [drive] = call.operands;
-  const links = await call.listIn(drive, (sharing, drive) => sharing.listLinks(drive));
+  const links = await listIn(call, drive, (sharing, drive) => sharing.listLinks(drive));
   const rows = links.map(({ id, drive_name, name, prefix, expires, ...link }) => [
     id,
     `${drive_name}:${name ?? prefix ?? ""}`,
@@ -59,11 +60,11 @@ export async function listLinks(call: ServerCall): Promise<void> {
   call.printTable({ links }, headings, rows, "There are no links.");
 }
 
-export async function revokeLinks(call: ServerCall): Promise<void> {
+export async function revokeLinks(call: CommandCall): Promise<void> {
   const ids = call.operands.map(idOf);
   const revoked = await call.withConnection(async (connection) => {
     const sharing = new RemoteSharing(connection);
-    const drives = await call.drivesOf(connection, call.get("drive"));
+    const drives = await drivesOf(connection, call.get("drive"));
     return await findEach(ids, "link", async (id) => {
       for (const drive of drives) if (await sharing.revokeLink(drive, id)) return id;
       return undefined;

@@ -3,17 +3,18 @@ import { CommandError, printNotice } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
 import { isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
-import type { ServerCall } from "../server_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { drivesOf, listIn } from "../drive_lists.ts";
 
 /** Items that one request restores. */
 const MAX_RESTORED = 1000;
 
-export async function listTrash(call: ServerCall): Promise<void> {
+export async function listTrash(call: CommandCall): Promise<void> {
   const [word] = call.operands;
   const at = word?.indexOf(":") ?? -1;
   const drive = at === -1 ? word : word?.slice(0, at);
   const prefix = at === -1 ? "" : word?.slice(at + 1) ?? "";
-  const items = await call.listIn(drive, (sharing, drive) => sharing.listTrash(drive, prefix));
+  const items = await listIn(call, drive, (sharing, drive) => sharing.listTrash(drive, prefix));
   const rows = items.map(({ id, drive_name, name, size, deleted, expires, reason }) => [
     id,
     `${drive_name}:${name}`,
@@ -26,7 +27,7 @@ export async function listTrash(call: ServerCall): Promise<void> {
   call.printTable({ items }, headings, rows, "The trash is empty.");
 }
 
-export async function restoreTrash(call: ServerCall): Promise<void> {
+export async function restoreTrash(call: CommandCall): Promise<void> {
   const targets = call.operands;
   const named = targets.filter((target) => target.includes(":")).map((target) =>
     parseDrivePath(target, undefined)
@@ -36,7 +37,7 @@ export async function restoreTrash(call: ServerCall): Promise<void> {
     const run = new RestoreRun(new RemoteSharing(connection), call.has("overwrite"));
     for (const { drive, name } of named) await run.restoreName(drive, name);
     if (ids.length > 0) {
-      await run.restoreIds(await call.drivesOf(connection, call.get("drive")), ids);
+      await run.restoreIds(await drivesOf(connection, call.get("drive")), ids);
     }
     return run;
   });
@@ -114,7 +115,7 @@ function sentenceOf({ error, code }: NotRestored): string {
   return code === "file_exists" ? "Another file has its name: --overwrite replaces that" : error;
 }
 
-export async function emptyTrash(call: ServerCall): Promise<void> {
+export async function emptyTrash(call: CommandCall): Promise<void> {
   const [drive] = call.operands;
   if (drive !== undefined) requireDriveName(drive);
   const deleted = await call.withConnection(async (connection) => {
@@ -124,7 +125,7 @@ export async function emptyTrash(call: ServerCall): Promise<void> {
       : `of the drive ${drive}`;
     call.confirm(`Delete everything in the trash ${place} for good?`);
     let count = 0;
-    for (const one of await call.drivesOf(connection, drive)) {
+    for (const one of await drivesOf(connection, drive)) {
       count += await sharing.emptyTrash(one);
     }
     return count;

@@ -1,12 +1,13 @@
 import { type OpenUpload, RemoteSharing } from "../../../client/sharing.ts";
 import { plural } from "../../terminal/text.ts";
 import { parseDrivePath } from "../drive_path.ts";
-import type { ServerCall } from "../server_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { drivesOf, listIn } from "../drive_lists.ts";
 import { findEach } from "./targets.ts";
 
-export async function listUploads(call: ServerCall): Promise<void> {
+export async function listUploads(call: CommandCall): Promise<void> {
   const [drive] = call.operands;
-  const uploads = await call.listIn(drive, (sharing, drive) => sharing.listUploads(drive));
+  const uploads = await listIn(call, drive, (sharing, drive) => sharing.listUploads(drive));
   const rows = uploads.map(({ upload_id, drive_name, name, created, expires }) => [
     upload_id,
     `${drive_name}:${name}`,
@@ -17,7 +18,7 @@ export async function listUploads(call: ServerCall): Promise<void> {
   call.printTable({ uploads }, headings, rows, "There are no open uploads.");
 }
 
-export async function abortUploads(call: ServerCall): Promise<void> {
+export async function abortUploads(call: CommandCall): Promise<void> {
   const aborted = await call.withConnection(async (connection) => {
     const sharing = new RemoteSharing(connection);
     const abort = async (drive: string, isWanted: (upload: OpenUpload) => boolean) => {
@@ -32,7 +33,7 @@ export async function abortUploads(call: ServerCall): Promise<void> {
         const { drive, name } = parseDrivePath(target, undefined);
         return await abort(drive, (upload) => upload.name === name) || undefined;
       }
-      for (const drive of await call.drivesOf(connection, call.get("drive"))) {
+      for (const drive of await drivesOf(connection, call.get("drive"))) {
         const count = await abort(drive, ({ upload_id }) => upload_id === target);
         if (count > 0) return count;
       }

@@ -7,17 +7,18 @@ import { BANDWIDTH } from "../../options/value_types.ts";
 import { UNENCRYPTED_WARNING } from "../../serve/backups/repository_settings.ts";
 import { printNotice } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import type { StoreCall } from "../store_call.ts";
+import { TaskProgress } from "../../terminal/task_progress.ts";
+import type { CommandCall } from "../command_call.ts";
 import { settingsOf, summaryJson } from "./repository_call.ts";
 
-export async function addSnapshot(call: StoreCall): Promise<void> {
+export async function addSnapshot(call: CommandCall): Promise<void> {
   await call.requireStore();
   const repository = await settingsOf(call);
   const { target, passphrase } = repository;
   if (isS3(target) && passphrase === undefined && call.has("unencrypted")) {
     printNotice(UNENCRYPTED_WARNING);
   }
-  using progress = call.taskProgress(() => {});
+  using progress = new TaskProgress(call.env, () => {});
   const source = databasePath(call.data);
   const bandwidth = call.parsed("bandwidth", BANDWIDTH);
   const store = await storeIdOf(dirname(source));

@@ -9,7 +9,8 @@ import { byteFileOf } from "../../../store/backup/join_files.ts";
 import { countS3Keys, type VerifyReport } from "../../../store/verify/verify.ts";
 import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
 import { plural } from "../../terminal/text.ts";
-import type { StoreCall } from "../store_call.ts";
+import { TaskProgress } from "../../terminal/task_progress.ts";
+import type { CommandCall } from "../command_call.ts";
 import { checkStore } from "./check_store.ts";
 import { checkS3Keys } from "./s3_keys.ts";
 
@@ -17,13 +18,13 @@ import { checkS3Keys } from "./s3_keys.ts";
 const PAGE_SIZE = 4096;
 
 /** Copies the store to a file. */
-export async function backUp(call: StoreCall): Promise<void> {
+export async function backUp(call: CommandCall): Promise<void> {
   const target = call.required("FILE");
   await call.requireStore();
   const source = databasePath(call.data);
-  const { name } = call.s3SecretKey;
+  const { name } = await call.s3SecretKey();
   let temporary: string | undefined;
-  using progress = call.taskProgress(() => {
+  using progress = new TaskProgress(call.env, () => {
     if (temporary !== undefined) removeDatabase(temporary);
   });
   const backup = new Backup({
@@ -48,13 +49,13 @@ export async function backUp(call: StoreCall): Promise<void> {
 }
 
 /** Makes a backup in a file the store. */
-export async function replaceStore(call: StoreCall): Promise<void> {
+export async function replaceStore(call: CommandCall): Promise<void> {
   const file = call.required("FILE");
   call.requireFolder();
-  const { s3SecretKey } = call;
+  const s3SecretKey = await call.s3SecretKey();
   let temporary: string | undefined;
   let report: VerifyReport | undefined;
-  using progress = call.taskProgress(() => {
+  using progress = new TaskProgress(call.env, () => {
     if (temporary !== undefined) removeDatabase(temporary);
   });
   const replaced = await restore({

@@ -4,7 +4,7 @@ import { type VerifyReport, verifyStore } from "../../../store/verify/verify.ts"
 import { printError } from "../../terminal/output.ts";
 import type { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural, printable } from "../../terminal/text.ts";
-import type { StoreCall } from "../store_call.ts";
+import type { CommandCall } from "../command_call.ts";
 
 /** Problems that are listed. */
 const SHOWN = 20;
@@ -34,7 +34,7 @@ export interface StoreCheck {
  */
 export async function checkStore(
   path: string,
-  call: StoreCall,
+  call: CommandCall,
   progress: TaskProgress,
   place: string,
 ): Promise<StoreCheck> {

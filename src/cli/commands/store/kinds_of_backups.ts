@@ -5,10 +5,10 @@
  * @module
  */
 import { UsageError } from "../../terminal/output.ts";
-import type { StoreCall } from "../store_call.ts";
+import type { CommandCall } from "../command_call.ts";
 
 /** Backs the store up to a file or to a repository. */
-export async function backUpToEither(call: StoreCall): Promise<void> {
+export async function backUpToEither(call: CommandCall): Promise<void> {
   if (fileOr(call, "to") === undefined) {
     return await (await import("./add_snapshot.ts")).addSnapshot(call);
   }
@@ -16,7 +16,7 @@ export async function backUpToEither(call: StoreCall): Promise<void> {
 }
 
 /** Restores from a file or from a repository. */
-export async function restoreFromEither(call: StoreCall): Promise<void> {
+export async function restoreFromEither(call: CommandCall): Promise<void> {
   if (fileOr(call, "from") === undefined) {
     return await (await import("./restore.ts")).restoreFrom(call);
   }
@@ -24,7 +24,7 @@ export async function restoreFromEither(call: StoreCall): Promise<void> {
 }
 
 /** Returns the operand FILE; `undefined` if an option names a repository in place of it. @throws {UsageError} */
-function fileOr(call: StoreCall, option: "to" | "from"): string | undefined {
+function fileOr(call: CommandCall, option: "to" | "from"): string | undefined {
   const file = call.get("FILE");
   if ((file === undefined) === (call.get(option) !== undefined)) {
     requireNoStrayOptions(call, file === undefined ? FILE_ONLY[option] : REPOSITORY_ONLY);
@@ -52,7 +52,7 @@ const REPOSITORY_ONLY = [
   "output",
 ] as const;
 
-function requireNoStrayOptions(call: StoreCall, options: readonly string[]): void {
+function requireNoStrayOptions(call: CommandCall, options: readonly string[]): void {
   const stray = options.find((name) => call.has(name));
   if (stray === undefined) return;
   throw new UsageError(

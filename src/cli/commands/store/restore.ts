@@ -16,8 +16,8 @@ import { byteFileOf } from "../../../store/backup/join_files.ts";
 import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
 import { BANDWIDTH } from "../../options/value_types.ts";
 import { CommandError, printNotice, UsageError, writeOut } from "../../terminal/output.ts";
-import type { TaskProgress } from "../../terminal/task_progress.ts";
-import type { StoreCall } from "../store_call.ts";
+import { TaskProgress } from "../../terminal/task_progress.ts";
+import type { CommandCall } from "../command_call.ts";
 import { checkStore, printProblems, type StoreCheck } from "./check_store.ts";
 import { checkS3Keys } from "./s3_keys.ts";
 import { settingsOf } from "./repository_call.ts";
@@ -26,7 +26,7 @@ import { settingsOf } from "./repository_call.ts";
 const PIPE = "-";
 
 /** Restores from a repository: a store, or a single file. */
-export async function restoreFrom(call: StoreCall): Promise<void> {
+export async function restoreFrom(call: CommandCall): Promise<void> {
   const at = timeOf(call);
   const isFile = call.get("file") !== undefined || call.get("drive") !== undefined;
   if (!isFile) call.requireFolder();
@@ -38,7 +38,7 @@ export async function restoreFrom(call: StoreCall): Promise<void> {
 }
 
 /** Returns the time of `--at` in milliseconds since 1970. @throws {UsageError} */
-function timeOf(call: StoreCall): number | undefined {
+function timeOf(call: CommandCall): number | undefined {
   const text = call.get("at");
   if (text === undefined) return undefined;
   if (call.get("snapshot") !== undefined) {
@@ -86,7 +86,7 @@ function chooseSnapshot(
   );
 }
 
-async function restoreOne(call: StoreCall, reader: SnapshotReader): Promise<void> {
+async function restoreOne(call: CommandCall, reader: SnapshotReader): Promise<void> {
   const [drive, name] = [call.get("drive"), call.get("file")];
   if (drive === undefined || name === undefined) {
     throw new UsageError("A single file needs both --drive and --file");
@@ -102,7 +102,7 @@ async function restoreOne(call: StoreCall, reader: SnapshotReader): Promise<void
     for await (const bytes of readFile(reader, file)) await writeOut(bytes);
     return;
   }
-  using progress = call.taskProgress(() => {});
+  using progress = new TaskProgress(call.env, () => {});
   {
     using temporary = await TemporaryFile.create(output);
     using target = await Deno.open(temporary.path, { write: true });
@@ -123,11 +123,11 @@ async function restoreOne(call: StoreCall, reader: SnapshotReader): Promise<void
 }
 
 async function restoreStore(
-  call: StoreCall,
+  call: CommandCall,
   repository: Repository,
   snapshot: Snapshot,
 ): Promise<void> {
-  using progress = call.taskProgress(() => {});
+  using progress = new TaskProgress(call.env, () => {});
   let checked: StoreCheck | undefined;
   let damaged = 0;
   const replaced = await restoreSnapshot({
@@ -144,7 +144,7 @@ async function restoreStore(
       damaged = checked.problems + lost.length;
     },
   });
-  const found = await checkS3Keys(checked?.report.s3Keys ?? [], call.s3SecretKey);
+  const found = await checkS3Keys(checked?.report.s3Keys ?? [], await call.s3SecretKey());
   progress.clear();
   const bytes = replaced === undefined ? undefined : byteFileOf(replaced);
   const { id, time } = snapshot;
@@ -173,7 +173,7 @@ async function restoreStore(
 async function checkRestored(
   path: string,
   lost: readonly LostGroup[],
-  { call, place, progress }: { call: StoreCall; place: string; progress: TaskProgress },
+  { call, place, progress }: { call: CommandCall; place: string; progress: TaskProgress },
 ): Promise<StoreCheck> {
   const reasons = new Set(lost.map(({ reason }) => reason));
   const names = lost.map(({ key }) => nameText(key, "Lost are files from")).filter(Boolean);

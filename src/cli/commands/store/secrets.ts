@@ -1,8 +1,8 @@
 import { hashSecret, newSecret } from "../../../rules/secrets.ts";
 import { hasStore } from "../local_store.ts";
-import type { StoreCall } from "../store_call.ts";
+import type { CommandCall } from "../command_call.ts";
 
-export async function resetAdminToken(call: StoreCall): Promise<void> {
+export async function resetAdminToken(call: CommandCall): Promise<void> {
   call.confirm(
     call.kv !== undefined || await hasStore(call.data)
       ? "Replace the administrator's token? The current one stops working."
@@ -17,7 +17,7 @@ export async function resetAdminToken(call: StoreCall): Promise<void> {
   ]);
 }
 
-export async function rotateLinkKey(call: StoreCall): Promise<void> {
+export async function rotateLinkKey(call: CommandCall): Promise<void> {
   call.confirm("Revoke all links of all projects? Their addresses never open anything again.");
   await call.withStore((store) => store.links.rotateKey());
   call.print({ revoked: "all" }, [

@@ -12,15 +12,15 @@ import { type VerifyReport, verifyStore } from "../../../store/verify/verify.ts"
 import { DEFAULT_BACKUP_EVERY } from "../../options/serve_options.ts";
 import { BACKUP_INTERVAL } from "../../options/value_types.ts";
 import { CommandError, printError } from "../../terminal/output.ts";
-import type { TaskProgress } from "../../terminal/task_progress.ts";
+import { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural, printable } from "../../terminal/text.ts";
-import type { StoreCall } from "../store_call.ts";
+import type { CommandCall } from "../command_call.ts";
 import { checkS3Keys } from "./s3_keys.ts";
 
-export async function verify(call: StoreCall): Promise<void> {
+export async function verify(call: CommandCall): Promise<void> {
   await call.requireStore();
   const backups = await checkBackups(call);
-  using progress = call.taskProgress(() => {});
+  using progress = new TaskProgress(call.env, () => {});
   const repaired: Problem[] = [];
   let report = await runVerify(call, progress);
   for (let round = 0; call.has("repair") && round < REPAIR_ROUNDS; round++) {
@@ -29,7 +29,7 @@ export async function verify(call: StoreCall): Promise<void> {
     repaired.push(...await repairStore(call, problems));
     report = await runVerify(call, progress);
   }
-  const s3Keys = await checkS3Keys(report.s3Keys, call.s3SecretKey);
+  const s3Keys = await checkS3Keys(report.s3Keys, await call.s3SecretKey());
   progress.clear();
   const { files, bytes, unchecked, problems } = report;
   const lines = [
@@ -63,7 +63,7 @@ export async function verify(call: StoreCall): Promise<void> {
 }
 
 /** Checks the age of the newest backup, if a folder is given. A problem is a warning. */
-async function checkBackups(call: StoreCall): Promise<BackupsFound | undefined> {
+async function checkBackups(call: CommandCall): Promise<BackupsFound | undefined> {
   const folder = call.values.text("backup-dir");
   const every = call.values.optional("every", BACKUP_INTERVAL) ?? DEFAULT_BACKUP_EVERY;
   if (folder === undefined) return undefined;
@@ -96,7 +96,7 @@ function ageProblem(
   return isTooOld(now - newest, every) ? overdueSentence(folder, newest, every) : undefined;
 }
 
-async function runVerify(call: StoreCall, progress: TaskProgress): Promise<VerifyReport> {
+async function runVerify(call: CommandCall, progress: TaskProgress): Promise<VerifyReport> {
   const path = databasePath(call.data);
   try {
     return await verifyStore(path, {
@@ -108,7 +108,7 @@ async function runVerify(call: StoreCall, progress: TaskProgress): Promise<Verif
   }
 }
 
-async function repairStore(call: StoreCall, problems: readonly Problem[]): Promise<Problem[]> {
+async function repairStore(call: CommandCall, problems: readonly Problem[]): Promise<Problem[]> {
   const database = await openDatabase(call.data);
   try {
     return await repair(database, problems);

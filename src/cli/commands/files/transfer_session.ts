@@ -3,7 +3,8 @@ import { NameFilter } from "../../../rules/transfer/globs.ts";
 import type { ValueType } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import { type ClientCall, Session } from "../client_call.ts";
+import type { CommandCall } from "../command_call.ts";
+import { Session } from "../session.ts";
 import { DEFAULT_CONCURRENCY } from "../defaults.ts";
 
 /** The most files in transfer at once: each may hold 10 MB. */
@@ -18,7 +19,7 @@ const CONCURRENCY: ValueType<number> = {
 };
 
 /** The call of a command that transfers files: its settings, its connection and its report. */
-export class TransferCall extends Session {
+export class TransferSession extends Session {
   readonly report: TransferReport;
   readonly isDryRun: boolean;
 
@@ -33,10 +34,10 @@ export class TransferCall extends Session {
   }
 
   /** Connects to the server. @throws {UsageError} if an option is invalid. */
-  static override async open(call: ClientCall): Promise<TransferCall> {
+  static override async open(call: CommandCall): Promise<TransferSession> {
     const concurrency = call.parsed("concurrency", CONCURRENCY) ?? DEFAULT_CONCURRENCY;
     const filter = filterOf(call);
-    return new TransferCall(await Session.open(call), filter, concurrency);
+    return new TransferSession(await Session.open(call), filter, concurrency);
   }
 
   /** Returns a report that shows its remarks, with `--json` as results. */
@@ -80,7 +81,7 @@ export function problemOf({ failed, leftOut }: TransferReport, verb: string): st
 }
 
 /** Returns the filter of `--include` and `--exclude`. */
-export function filterOf(call: ClientCall): NameFilter {
+export function filterOf(call: CommandCall): NameFilter {
   const [include, exclude] = [call.args.all("include"), call.args.all("exclude")];
   const bad = [...include, ...exclude].find((pattern) => /^\/*$/.test(pattern));
   if (bad !== undefined) throw new UsageError(`Bad pattern "${bad}": it matches no name`);

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UsageError } from "../terminal/output.ts";
 import { parseCommandLine } from "../options/parser.ts";
-import type { StoreCall } from "./store_call.ts";
-import { type CommandOf, storeCommand } from "./command_kinds.ts";
+import type { CommandCall } from "./command_call.ts";
+import { type CallCommand, storeCommand } from "./command_kinds.ts";
 
 const SECRET = "0123456789abcdefghijABCDEFGHIJ";
 
@@ -18,7 +18,7 @@ interface Seen {
 async function run(
   args: string[],
   env: Record<string, string> = {},
-  more: Partial<CommandOf<StoreCall>> = {},
+  more: Partial<CallCommand> = {},
 ): Promise<Seen | undefined> {
   let seen: Seen | undefined;
   const command = storeCommand({
@@ -31,7 +31,7 @@ async function run(
     summary: "",
     examples: [],
     load: () =>
-      Promise.resolve((call: StoreCall) => {
+      Promise.resolve((call: CommandCall) => {
         const names = ["PROJECT", "NAME", "color", "size", "json", "yes"];
         const values = Object.fromEntries(names.map((name) => [name, call.get(name)]));
         seen = { data: call.data, values };

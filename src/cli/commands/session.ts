@@ -4,17 +4,14 @@ import { RemoteDrives } from "../../client/remote_drives.ts";
 import { UploadStates } from "../../client/upload_states.ts";
 import type { Environment } from "../terminal/output.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
-import { CommandCall } from "./command_call.ts";
+import type { CommandCall } from "./command_call.ts";
 import { connect } from "./connect.ts";
 
-/** The call of a command that works with the files of a server. */
-export class ClientCall extends CommandCall {
-  /** Opens the states of interrupted uploads. */
-  async states(): Promise<UploadStates> {
-    const states = new UploadStates(stateFolder(this.env, Deno.build.os));
-    await states.removeExpired();
-    return states;
-  }
+/** Opens the states of interrupted uploads. */
+export async function openStates(env: Environment): Promise<UploadStates> {
+  const states = new UploadStates(stateFolder(env, Deno.build.os));
+  await states.removeExpired();
+  return states;
 }
 
 /** A connection to a server, and the progress that is shown meanwhile. */
@@ -22,7 +19,7 @@ export class Session implements Disposable {
   readonly drives: RemoteDrives;
 
   constructor(
-    readonly call: ClientCall,
+    readonly call: CommandCall,
     readonly view: TransferProgress,
     readonly connection: Connection,
   ) {
@@ -30,7 +27,7 @@ export class Session implements Disposable {
   }
 
   /** Connects to the server. @throws {UsageError} if there is no key. */
-  static async open(call: ClientCall, view = new TransferProgress(call.env)): Promise<Session> {
+  static async open(call: CommandCall, view = new TransferProgress(call.env)): Promise<Session> {
     const connection = await connect(call.args, call.env, view);
     // A key without a project is refused before the first file.
     void connection.project;
