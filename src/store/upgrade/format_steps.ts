@@ -6,10 +6,10 @@
 import { keys, prefixes, type UsageCounter } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { FileRecord, TrashRecord } from "../engine/records.ts";
+import { KINDS } from "../engine/records/kinds.ts";
 import { countedBytes, countOf, PROJECT_COUNTERS } from "../quotas/usage.ts";
 import { isRecordKind } from "../reads/record_codec.ts";
 import { inBatches, type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
-import { KINDS } from "../verify/verify.ts";
 
 /** Operations that are committed at the same time. */
 const COMMIT_BATCH = 100;

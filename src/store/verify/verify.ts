@@ -1,6 +1,7 @@
 import { FORMAT, formatIn, formatProblem } from "../engine/format.ts";
 import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import type { S3KeyRecord } from "../engine/records.ts";
+import { KINDS } from "../engine/records/kinds.ts";
 import { accountProblems } from "./accounts.ts";
 import { UsageCheck } from "./counters.ts";
 import { ADVICE, type FileCount, fileProblems, type OnBytes } from "./files.ts";
@@ -17,70 +18,6 @@ import { webhookProblems } from "./webhooks.ts";
 
 /** Problems that a check reports before it stops. They take some megabytes of memory. */
 const MAX_PROBLEMS = 10_000;
-
-/** Every kind of entry that a store can have. */
-export const KINDS: ReadonlySet<string> = new Set([
-  "admin_token",
-  "app",
-  "app_host",
-  "app_key",
-  "app_key_name",
-  "app_key_prefix",
-  "byte_file",
-  "change",
-  "change_horizon",
-  "checksums",
-  "chunk",
-  "commit",
-  "completed_upload",
-  "content",
-  "daily_usage",
-  "damage",
-  "drive_link",
-  "event",
-  "expiry",
-  "file",
-  "folder",
-  "format",
-  "garbage",
-  "grant",
-  "grant_of",
-  "lease",
-  "link",
-  "link_downloads",
-  "link_key",
-  "locks",
-  "manifest",
-  "part",
-  "parts_revision",
-  "pending",
-  "project",
-  "project_key",
-  "project_key_prefix",
-  "project_key_use",
-  "project_usage",
-  "recounted",
-  "references",
-  "removal",
-  "s3_key",
-  "s3_key_of",
-  "s3_key_use",
-  "scrub",
-  "server_daily_usage",
-  "server_event",
-  "session",
-  "store_id",
-  "trash",
-  "undigested",
-  "upload",
-  "usage",
-  "usage_history",
-  "webhook",
-  "webhook_cursor",
-  "webhook_due",
-  "webhook_lease",
-  "webhook_state",
-]);
 
 /** The kinds of problems that mean lost bytes. */
 const DAMAGE = new Set<Problem["kind"]>(["database", "file", "part", "entry"]);
