@@ -85,7 +85,7 @@ test("Only the administrator sets a limit, and only one that makes sense.", asyn
   const bad = [0, -1, 0.5, 2 ** 53, "1000", "10GB", true, [], {}].map((max) => ({
     max_bytes: max,
   }));
-  for (const body of [...bad, {}, undefined, { max_bytes: 1, name: "a" }, [], "{"]) {
+  for (const body of [...bad, {}, undefined, { max_bytes: 1, size: "a" }, [], "{"]) {
     const answer = await project.call("PATCH", "", { body });
     assertErrorAnswer(answer.expect(400));
     assertMatch(answer.errors.join(), /"max_bytes"/);

@@ -56,6 +56,8 @@ test("A key signs in, and the session shows its rights.", async ({ server }) => 
     key: prefix,
     ...limits,
     s3: null,
+    trash_days: 0,
+    webdav: true,
   });
   assertMatch(csrf, /^[0-9a-f]{64}$/);
   assertMatch(version, /^\d+\.\d+\.\d+$/);

@@ -15,6 +15,8 @@ export interface Session {
   expires: string;
   version: string;
   s3: string | null;
+  trash_days: number;
+  webdav: boolean;
 }
 
 /** What a browser sends. */
