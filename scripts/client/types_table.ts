@@ -241,6 +241,49 @@ await project.apps.change("viewer", change);`,
 const access: Access = await project.apps.setAccess("viewer", { enabled: true });
 access.enabled; // true`,
   },
+  Webhook: {
+    from: "Webhook",
+    about: "An address to which changes are delivered, without its secret.",
+    example: `const webhooks: Webhook[] = await project.webhooks.list();
+webhooks[0]?.pending;`,
+  },
+  NewWebhook: {
+    from: "NewWebhook",
+    about: "A webhook that was created. Its secret is shown only here.",
+    example: `await project.change({ changeDays: 7 });
+const webhook: NewWebhook = await project.webhooks.create({
+  name: "index",
+  url: "https://hooks.example.com/",
+});
+webhook.secret;`,
+  },
+  WebhookOptions: {
+    from: "CreateWebhookRequest",
+    about: "A new webhook: its address, and which changes are delivered.",
+    example: `const options: WebhookOptions = {
+  name: "index",
+  url: "https://hooks.example.com/",
+  drives: ["photos"],
+};
+await project.change({ changeDays: 7 });
+await project.webhooks.create(options);`,
+    isOptions: true,
+  },
+  WebhookChange: {
+    from: "ChangeWebhookRequest",
+    about: "What is changed about a webhook.",
+    example: `const change: WebhookChange = { enabled: true };
+for (const { id } of await project.webhooks.list()) await project.webhooks.change(id, change);`,
+    isOptions: true,
+  },
+  WebhookTest: {
+    from: "WebhookTest",
+    about: "What came back from the receiver of a webhook.",
+    example: `for (const { id } of await project.webhooks.list()) {
+  const answer: WebhookTest = await project.webhooks.test(id);
+  answer.status;
+}`,
+  },
   AppKey: {
     from: "AppKeyList.keys",
     about: "A key of an application, without its secret.",

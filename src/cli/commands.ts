@@ -4,6 +4,7 @@ import {
   keyCommands,
   projectCommands,
   reportCommands,
+  webhookCommands,
 } from "./commands/admin/table.ts";
 import { fileCommands } from "./commands/files/table.ts";
 import {
@@ -61,7 +62,10 @@ export const SECTIONS: readonly Section[] = [
     commands: [...driveCommands, ...linkCommands, ...trashCommands, ...uploadCommands],
   },
   { title: "Login", commands: accountCommands },
-  { title: "Projects and keys", commands: [...projectCommands, ...keyCommands, ...reportCommands] },
+  {
+    title: "Projects and keys",
+    commands: [...projectCommands, ...keyCommands, ...webhookCommands, ...reportCommands],
+  },
   { title: "Applications", commands: appCommands },
   { title: "Store, on its own machine", commands: storeCommands },
   { title: "This program", commands: [versionCommand, completionCommand, completeCommand] },

@@ -63,3 +63,4 @@ export type { ConnectOptions } from "./api/transport.ts";
 export type * from "./api/types.ts";
 export type { PutOptions, UploadProgress } from "./api/upload.ts";
 export { type FileAttributes, Uploads } from "./api/uploads.ts";
+export { Webhooks } from "./api/webhooks.ts";

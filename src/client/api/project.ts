@@ -12,6 +12,7 @@ import type {
   ProjectEvent,
   UsageDay,
 } from "./types.ts";
+import { Webhooks } from "./webhooks.ts";
 
 /**
  * The project of a key: its drives and, with the permission `admin`, its administration. Servers do not answer the
@@ -30,6 +31,7 @@ export class Project {
   readonly keys: ProjectKeys;
   readonly s3Keys: S3Keys;
   readonly apps: Apps;
+  readonly webhooks: Webhooks;
   readonly #transport: Transport;
 
   /** Use `connect`. */
@@ -47,6 +49,7 @@ export class Project {
       missing: "s3_key_not_found",
     });
     this.apps = new Apps(transport);
+    this.webhooks = new Webhooks(transport);
     this.#transport = transport;
   }
 

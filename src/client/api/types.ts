@@ -862,6 +862,183 @@ export interface Access {
 }
 
 /**
+ * An address to which changes are delivered, without its secret.
+ *
+ * @example
+ * ```ts
+ * const webhooks: Webhook[] = await project.webhooks.list();
+ * webhooks[0]?.pending;
+ * ```
+ */
+export interface Webhook {
+  id: string;
+  /** A name for lists: 1 to 128 characters, not blank, no control characters. */
+  name: string;
+  /** The address of the receiver: http or https, without a user and a fragment. */
+  url: string;
+  /** The drives whose changes are delivered; `null` for all. */
+  drives: string[] | null;
+  /** Only changes of names that begin with this text; `null` for all. */
+  name_prefix: string | null;
+  /** The types of changes that are delivered; `null` for all. */
+  types: ("put" | "delete" | "move")[] | null;
+  enabled: boolean;
+  /** Why the server disabled it: the receiver answered 410, or has failed for three days. `null` otherwise. */
+  disabled_reason: "gone" | "failing" | null;
+  created: string;
+  /** When a delivery was last tried. */
+  last_delivery: string | null;
+  /** The status of its response, if there was one. */
+  last_status: number | null;
+  last_error: string | null;
+  /** The first failure since the last delivery that was accepted. */
+  failing_since: string | null;
+  /** When a delivery that failed is tried again. */
+  next_attempt: string | null;
+  /** When changes were last found to have expired before they were delivered. Enabling the webhook resets it. */
+  changes_missed: string | null;
+  /** Changes that were not delivered yet; at most 1000 are counted. */
+  pending: number;
+  /** The last attempts, the newest first. */
+  deliveries: ({
+    at: string;
+    status: number | null;
+    error: string | null;
+    /** 1 to 128 bytes of UTF-8, not blank, without "/" and control characters. */
+    drive_name: string;
+    /** The number of changes. */
+    changes: number;
+  })[];
+}
+
+/**
+ * A webhook that was created. Its secret is shown only here.
+ *
+ * @example
+ * ```ts
+ * await project.change({ changeDays: 7 });
+ * const webhook: NewWebhook = await project.webhooks.create({
+ *   name: "index",
+ *   url: "https://hooks.example.com/",
+ * });
+ * webhook.secret;
+ * ```
+ */
+export interface NewWebhook {
+  id: string;
+  /** A name for lists: 1 to 128 characters, not blank, no control characters. */
+  name: string;
+  /** The address of the receiver: http or https, without a user and a fragment. */
+  url: string;
+  /** The drives whose changes are delivered; `null` for all. */
+  drives: string[] | null;
+  /** Only changes of names that begin with this text; `null` for all. */
+  name_prefix: string | null;
+  /** The types of changes that are delivered; `null` for all. */
+  types: ("put" | "delete" | "move")[] | null;
+  enabled: boolean;
+  /** Why the server disabled it: the receiver answered 410, or has failed for three days. `null` otherwise. */
+  disabled_reason: "gone" | "failing" | null;
+  created: string;
+  /** When a delivery was last tried. */
+  last_delivery: string | null;
+  /** The status of its response, if there was one. */
+  last_status: number | null;
+  last_error: string | null;
+  /** The first failure since the last delivery that was accepted. */
+  failing_since: string | null;
+  /** When a delivery that failed is tried again. */
+  next_attempt: string | null;
+  /** When changes were last found to have expired before they were delivered. Enabling the webhook resets it. */
+  changes_missed: string | null;
+  /** Changes that were not delivered yet; at most 1000 are counted. */
+  pending: number;
+  /** The last attempts, the newest first. */
+  deliveries: ({
+    at: string;
+    status: number | null;
+    error: string | null;
+    /** 1 to 128 bytes of UTF-8, not blank, without "/" and control characters. */
+    drive_name: string;
+    /** The number of changes. */
+    changes: number;
+  })[];
+  /** What signs the deliveries. */
+  secret: string;
+}
+
+/**
+ * A new webhook: its address, and which changes are delivered.
+ *
+ * @example
+ * ```ts
+ * const options: WebhookOptions = {
+ *   name: "index",
+ *   url: "https://hooks.example.com/",
+ *   drives: ["photos"],
+ * };
+ * await project.change({ changeDays: 7 });
+ * await project.webhooks.create(options);
+ * ```
+ */
+export interface WebhookOptions {
+  /** A name for lists: 1 to 128 characters, not blank, no control characters. */
+  name: string;
+  /** The address of the receiver: http or https, without a user and a fragment. */
+  url: string;
+  /** The drives whose changes are delivered; `null` for all. */
+  drives?: string[] | null | undefined;
+  /** Only changes of names that begin with this text; `null` for all. */
+  namePrefix?: string | null | undefined;
+  /** The types of changes that are delivered; `null` for all. */
+  types?: ("put" | "delete" | "move")[] | null | undefined;
+}
+
+/**
+ * What is changed about a webhook.
+ *
+ * @example
+ * ```ts
+ * const change: WebhookChange = { enabled: true };
+ * for (const { id } of await project.webhooks.list()) await project.webhooks.change(id, change);
+ * ```
+ */
+export interface WebhookChange {
+  /** A name for lists: 1 to 128 characters, not blank, no control characters. */
+  name?: string | undefined;
+  /** The address of the receiver: http or https, without a user and a fragment. */
+  url?: string | undefined;
+  /** The drives whose changes are delivered; `null` for all. */
+  drives?: string[] | null | undefined;
+  /** Only changes of names that begin with this text; `null` for all. */
+  namePrefix?: string | null | undefined;
+  /** The types of changes that are delivered; `null` for all. */
+  types?: ("put" | "delete" | "move")[] | null | undefined;
+  enabled?: boolean | undefined;
+}
+
+/**
+ * What came back from the receiver of a webhook.
+ *
+ * @example
+ * ```ts
+ * for (const { id } of await project.webhooks.list()) {
+ *   const answer: WebhookTest = await project.webhooks.test(id);
+ *   answer.status;
+ * }
+ * ```
+ */
+export interface WebhookTest {
+  /** `null` if there was no response. */
+  status: number | null;
+  error: string | null;
+  /** The beginning of the response's body. */
+  body: string;
+  /** Seconds. */
+  duration: number;
+}
+
+/**
  * A key of an application, without its secret.
  *
  * @example

@@ -8,6 +8,7 @@ export type Section =
   | "uploads"
   | "apps"
   | "keys"
+  | "webhooks"
   | "usage"
   | "events"
   | "settings"

@@ -12,6 +12,7 @@ import {
   Settings as SettingsIcon,
   Trash2,
   Upload,
+  Webhook,
 } from "lucide";
 import type { JSX } from "preact";
 import { ApplicationView } from "../applications/application.tsx";
@@ -32,6 +33,7 @@ import { Connect } from "../settings/connect.tsx";
 import { Settings } from "../settings/settings.tsx";
 import { Trash } from "../trash/trash.tsx";
 import { Uploads } from "../transfers/uploads_view.tsx";
+import { Webhooks } from "../webhooks/webhooks.tsx";
 
 export interface NavigationEntry {
   section: string;
@@ -67,6 +69,13 @@ const PROJECT_SECTIONS: readonly (readonly ProjectSection[])[] = [
   [
     ["apps", "Applications", AppWindow, ["admin"], (project) => <Applications project={project} />],
     ["keys", "Keys", KeyRound, ["admin"], (project) => <Keys project={project} />],
+    [
+      "webhooks",
+      "Webhooks",
+      Webhook,
+      ["admin", "list"],
+      (project) => <Webhooks project={project} />,
+    ],
     ["usage", "Usage", ChartColumn, ["admin"], (project) => <Usage project={project} />],
     ["events", "Activity", Activity, ["admin"], (project) => <Events project={project} />],
     ["settings", "Settings", SettingsIcon, ["admin"], (project) => <Settings project={project} />],

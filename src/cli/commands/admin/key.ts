@@ -114,7 +114,7 @@ export function newKeyOptions(call: CommandCall, prefixOption: string): NewKey {
 }
 
 /** Parses a list with commas; `undefined` if the option is not given. */
-function listOf(
+export function listOf(
   call: CommandCall,
   option: string,
   problemOf: (item: string) => string | undefined,

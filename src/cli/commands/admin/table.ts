@@ -284,6 +284,60 @@ export const appCommands: readonly Command[] = [
   }),
 ];
 
+const WEBHOOK_OPERANDS = ["PROJECT", "ID"];
+
+export const webhookCommands: readonly Command[] = [
+  adminCommand({
+    name: "webhook create",
+    operands: ["PROJECT", "URL"],
+    options: [
+      { ...KEY_NAME, help: "name of the webhook" },
+      { name: "drives", value: "NAMES", help: "only these drives, comma-separated" },
+      { name: "name-prefix", value: "TEXT", help: "only names that begin with this" },
+      { name: "types", value: "TYPES", help: "only these of put, delete, move, comma-separated" },
+    ],
+    summary: "deliver the changes of a project to an address",
+    examples: [
+      [
+        "kvdrive webhook create album https://example.com/hook --name index",
+        "Print its id and the secret that signs deliveries",
+      ],
+    ],
+    load: async () => (await import("./webhook.ts")).createWebhook,
+  }),
+  adminCommand({
+    name: "webhook list",
+    operands: ["PROJECT"],
+    summary: "list the webhooks of a project and their last deliveries",
+    examples: [["kvdrive webhook list album", "Print a table; --json has more"]],
+    load: async () => (await import("./webhook.ts")).listWebhooks,
+  }),
+  adminCommand({
+    name: "webhook test",
+    operands: WEBHOOK_OPERANDS,
+    summary: "send a test to the receiver, and print its answer",
+    examples: [["kvdrive webhook test album 01J9Z3NDEKTSV4RRFFQ69G5FAV", "Send it now"]],
+    load: async () => (await import("./webhook.ts")).testWebhook,
+  }),
+  adminCommand({
+    name: "webhook enable",
+    operands: WEBHOOK_OPERANDS,
+    summary: "enable a webhook that was disabled",
+    examples: [["kvdrive webhook enable album 01J9Z3NDEKTSV4RRFFQ69G5FAV", "Deliver what waits"]],
+    load: async () => (await import("./webhook.ts")).enableWebhook,
+  }),
+  adminCommand({
+    name: "webhook delete",
+    operands: WEBHOOK_OPERANDS,
+    asks: true,
+    summary: "delete a webhook",
+    examples: [
+      ["kvdrive webhook delete album 01J9Z3NDEKTSV4RRFFQ69G5FAV", "Delete it, after a question"],
+    ],
+    load: async () => (await import("./webhook.ts")).deleteWebhook,
+  }),
+];
+
 export const reportCommands: readonly Command[] = [
   adminCommand({
     name: "event list",
