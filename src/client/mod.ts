@@ -43,7 +43,14 @@ export function connect(options: ConnectOptions): Project {
   return new Project(new Transport(options));
 }
 
-export { type AppKeys, Apps, Keys, type ProjectKeys, type S3Keys } from "./api/administration.ts";
+export {
+  type AppKeys,
+  Apps,
+  Keys,
+  type ProjectKeys,
+  type S3Keys,
+  Webhooks,
+} from "./api/administration.ts";
 export type { Change, ChangePage, ChangePageOptions } from "./api/changes.ts";
 export type { Content } from "./api/content.ts";
 export { type ByteRange, DriveFile, type FileHead, type GetOptions } from "./api/download.ts";
@@ -63,4 +70,3 @@ export type { ConnectOptions } from "./api/transport.ts";
 export type * from "./api/types.ts";
 export type { PutOptions, UploadProgress } from "./api/upload.ts";
 export { type FileAttributes, Uploads } from "./api/uploads.ts";
-export { Webhooks } from "./api/webhooks.ts";

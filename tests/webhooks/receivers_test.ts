@@ -16,7 +16,11 @@ class RawReceiver implements Disposable {
   readonly #connections = new Set<Deno.Conn>();
   count = 0;
 
-  constructor(private readonly serve: (connection: Deno.Conn) => Promise<void>) {
+  readonly #end = new AbortController();
+
+  constructor(
+    private readonly serve: (connection: Deno.Conn, signal: AbortSignal) => Promise<void>,
+  ) {
     void this.#accept();
   }
 
@@ -28,11 +32,12 @@ class RawReceiver implements Disposable {
     for await (const connection of this.#listener) {
       this.count++;
       this.#connections.add(connection);
-      this.serve(connection).catch(() => {});
+      this.serve(connection, this.#end.signal).catch(() => {});
     }
   }
 
   [Symbol.dispose](): void {
+    this.#end.abort();
     this.#listener.close();
     for (const connection of this.#connections) {
       try {
@@ -77,16 +82,16 @@ test("One that never answers is given up after 10 s, and delays no other.", asyn
 const MANY = "x".repeat(65_536);
 
 /** What receivers answer, and the status that counts. */
-const CASES: [string, number, (connection: Deno.Conn) => Promise<void>][] = [
+const CASES: [string, number, (connection: Deno.Conn, signal: AbortSignal) => Promise<void>][] = [
   ["a body of 100 MB", 200, async (connection) => {
     await answer(connection, "HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n");
     for (let i = 0; i < 1600; i++) await connection.write(encoder.encode(MANY));
   }],
-  ["a body of one byte a second", 201, async (connection) => {
+  ["a body of one byte a second", 201, async (connection, signal) => {
     await answer(connection, "HTTP/1.1 201 Created\r\nContent-Length: 1000\r\n\r\n");
     for (let i = 0; i < 1000; i++) {
       await connection.write(encoder.encode("x"));
-      await delay(1000);
+      await delay(1000, { signal });
     }
   }],
   ["a body that is cut", 200, async (connection) => {

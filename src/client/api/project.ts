@@ -1,4 +1,4 @@
-import { Apps, Keys, type ProjectKeys, type S3Keys } from "./administration.ts";
+import { Apps, Keys, type ProjectKeys, type S3Keys, Webhooks } from "./administration.ts";
 import { Drive } from "./drive.ts";
 import { unlessMissing } from "./error.ts";
 import { fieldsOf } from "./headers.ts";
@@ -12,7 +12,6 @@ import type {
   ProjectEvent,
   UsageDay,
 } from "./types.ts";
-import { Webhooks } from "./webhooks.ts";
 
 /**
  * The project of a key: its drives and, with the permission `admin`, its administration. Servers do not answer the
