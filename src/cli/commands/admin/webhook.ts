@@ -3,10 +3,11 @@ import type { Administration } from "../../../client/administration.ts";
 import { webhookUrlProblem } from "../../../rules/hosts.ts";
 import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
 import { CommandError } from "../../terminal/output.ts";
-import type { AdminCall } from "./admin_call.ts";
+import { administer } from "../administer.ts";
+import type { CommandCall } from "../command_call.ts";
 import { listOf } from "./key.ts";
 
-export async function createWebhook(call: AdminCall): Promise<void> {
+export async function createWebhook(call: CommandCall): Promise<void> {
   const { project } = call;
   call.validate("URL", webhookUrlProblem);
   call.validate("name", keyNameProblem);
@@ -18,8 +19,9 @@ export async function createWebhook(call: AdminCall): Promise<void> {
     name_prefix: call.get("name-prefix"),
     types: listOf(call, "types", () => undefined),
   };
-  const made = await call.administer((on) =>
-    on.create<WebhookJson & { secret: string }>(["projects", project, "webhooks"], wanted)
+  const made = await administer(
+    call,
+    (on) => on.create<WebhookJson & { secret: string }>(["projects", project, "webhooks"], wanted),
   );
   call.print(made, [
     `Id:      ${made.id}`,
@@ -29,9 +31,9 @@ export async function createWebhook(call: AdminCall): Promise<void> {
   ]);
 }
 
-export async function listWebhooks(call: AdminCall): Promise<void> {
+export async function listWebhooks(call: CommandCall): Promise<void> {
   const { project } = call;
-  const webhooks = await call.administer((on) => webhooksOf(on, project));
+  const webhooks = await administer(call, (on) => webhooksOf(on, project));
   const rows = webhooks.map((one) => [
     one.id,
     one.name,
@@ -45,10 +47,12 @@ export async function listWebhooks(call: AdminCall): Promise<void> {
   call.printTable({ webhooks }, headings, rows, `The project ${project} has no webhooks.`);
 }
 
-export async function testWebhook(call: AdminCall): Promise<void> {
+export async function testWebhook(call: CommandCall): Promise<void> {
   const path = ["projects", call.project, "webhooks", call.required("ID"), "test"];
-  const { status, error, body, ...rest } = await call.administer((on) =>
-    on.create<{ status: number | null; error: string | null; body: string }>(path, undefined)
+  const { status, error, body, ...rest } = await administer(
+    call,
+    (on) =>
+      on.create<{ status: number | null; error: string | null; body: string }>(path, undefined),
   );
   if (status === null) throw new CommandError(`The receiver ${error}`);
   const isAccepted = status >= 200 && status < 300;
@@ -59,18 +63,19 @@ export async function testWebhook(call: AdminCall): Promise<void> {
   call.print({ status, error, body, ...rest }, lines);
 }
 
-export async function enableWebhook(call: AdminCall): Promise<void> {
+export async function enableWebhook(call: CommandCall): Promise<void> {
   const path = ["projects", call.project, "webhooks", call.required("ID")];
-  const webhook = await call.administer((on) =>
-    on.set<WebhookJson>("PATCH", path, { enabled: true })
+  const webhook = await administer(
+    call,
+    (on) => on.set<WebhookJson>("PATCH", path, { enabled: true }),
   );
   call.print(webhook, [`The webhook ${webhook.id} ("${webhook.name}") is enabled.`]);
 }
 
-export async function deleteWebhook(call: AdminCall): Promise<void> {
+export async function deleteWebhook(call: CommandCall): Promise<void> {
   const { project } = call;
   const id = call.required("ID");
-  await call.administer(async (on) => {
+  await administer(call, async (on) => {
     const webhook = (await webhooksOf(on, project)).find((one) => one.id === id);
     if (webhook === undefined) {
       throw new CommandError(
