@@ -1,9 +1,9 @@
 import { assertEquals, assertLess } from "@std/assert";
 import type { Page } from "playwright-core";
 import type { Fixture } from "./support/fixture.ts";
-import { openSection, secretField, signInAsOwner } from "./support/navigation.ts";
+import { openSection, signInAsOwner } from "./support/navigation.ts";
 import { suite } from "./support/suite.ts";
-import { entry, labels, openFolder } from "./support/uploads.ts";
+import { entry, openFolder } from "./support/uploads.ts";
 
 const test = suite("Lists that follow others");
 
@@ -85,15 +85,4 @@ test("A list that changes all the time is read at most once a second", async (fi
   while (Date.now() - began < 2500) await docs.put(`n${written++}.txt`, "n");
   await page.getByText(`${written + 1} items`).waitFor({ timeout: SHOWN });
   assertLess(reads, (Date.now() - began) / 1000 + 2);
-});
-
-test("Signing out in one tab signs out the others", async (fixture) => {
-  const page = await open(fixture, ["a.txt"]);
-  const other = await fixture.context.newPage();
-  await other.goto(fixture.server.origin);
-  await other.getByRole("button", { name: /Key / }).click();
-  await other.getByRole("menuitem", { name: "Sign out" }).click();
-  await secretField(page).waitFor();
-  await page.getByText("You signed out in another tab").waitFor();
-  assertEquals(await labels(page), []);
 });

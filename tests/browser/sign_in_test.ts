@@ -140,8 +140,8 @@ test("A tab whose session ended in another tab says so.", async (fixture) => {
   await main(other).waitFor();
   await chooseInMenu(other, "Sign out");
   await secretField(other.page).waitFor();
-  await page.getByRole("link", { name: "Links" }).click();
-  await page.getByText("The session has ended: sign in again.").waitFor();
+  await secretField(page).waitFor();
+  await page.getByText("You signed out in another tab.").waitFor();
 });
 
 test("A sign-in page that is older than the server's files signs in.", async (fixture) => {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./api_error.ts";
 
-/** Errors whose sentence says what is wrong with a value that the user has entered: no words of ours know that. */
-type Specific = "invalid_field" | "upstream_forbidden";
+/** Errors whose own sentence is shown: it says what is wrong with an entered value, or how much space is left. */
+type Specific = "invalid_field" | "upstream_forbidden" | "quota_exceeded";
 
 const BUSY = "The server is busy: try again in a moment";
 const SESSION = "The session has ended: sign in again";
@@ -100,7 +100,6 @@ const WORDS: Readonly<Record<Exclude<ErrorCode, Specific>, string>> = {
   too_many_waiting: BUSY,
   http_version_not_supported: PAGE,
   disk_full: "The disk of the server is full: nothing was stored",
-  quota_exceeded: "The project has no space left: delete something, or ask for more",
 };
 
 /** Returns the words for an error of the server. @param error Its own sentence. */
