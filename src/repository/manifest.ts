@@ -29,6 +29,8 @@ export interface Manifest extends SnapshotInfo {
   id: string;
   /** The bytes that were sent for it. */
   added: number;
+  /** Places of the store that were damaged when it was taken: tree keys in hexadecimal. */
+  damaged: string[];
   /** Of an empty store, which cannot be, there is none. */
   root: TreeRoot;
 }
@@ -84,6 +86,9 @@ export function decodeManifest(bytes: Bytes): Manifest {
     bytes: countIn(json["bytes"]),
     size: countIn(json["size"]),
     added: countIn(json["added"]),
+    damaged: Array.isArray(json["damaged"])
+      ? json["damaged"].map((key) => textIn(key, /^[0-9a-f]+$/))
+      : [],
     commits: { records: countIn(commits["records"]), bytes: countIn(commits["bytes"]) },
     root: {
       level,

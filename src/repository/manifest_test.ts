@@ -11,6 +11,7 @@ const MANIFEST: Manifest = {
   bytes: 1000,
   size: 8192,
   added: 900,
+  damaged: ["00ff"],
   commits: { records: 40, bytes: 20 },
   root: {
     level: 1,

@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
+import { altered, damageBytes, editStore } from "../faults/support/edit_store.ts";
 import { assertSameBytes, patternBytes } from "../support/bytes.ts";
 import { Folder, runCommand } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
-import { TestServer } from "../support/server.ts";
+import { PROJECT_ID, TestServer } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
 import { DRIVE, FILES, makeStock } from "../support/store/stocked_store.ts";
 
@@ -178,6 +179,39 @@ Deno.test("Damage is found, named and survived.", async (t) => {
     await healed.text("restore", "--from", repo);
     await assertStock(healed.data);
   });
+});
+
+Deno.test("A store that is damaged is noticed, again each time, and when it is whole again.", async () => {
+  const place = (name: string): [string, string, string] => [PROJECT_ID, DRIVE, name];
+  for (const [kind, name] of [["content", "small"], ["chunk", "large"]] as const) {
+    await using stock = await makeStock();
+    const [repo, data] = [stock.at("repo"), stock.at("data")];
+    const commands = new StoreCommands(data);
+    const damage = () => editStore(data, (kv) => damageBytes(kv, kind, place(name), altered));
+    // Chunks that the repository has are not read again.
+    if (kind === "content") await commands.text("backup", "--to", repo);
+    await damage();
+    const notWhole = new RegExp(
+      `^kvdrive: The store is damaged in 1 places, so the snapshot .* is not whole`,
+    );
+    await refused(notWhole, "backup", "--to", repo, "--data", data);
+    await refused(notWhole, "backup", "--to", repo, "--data", data);
+    const { stdout } = await runCommand(["backup", "list", "--to", repo, "--json"]);
+    const list = JSON.parse(stdout) as (Listed & { damaged?: number })[];
+    assertEquals(list.map(({ damaged }) => damaged).slice(-2), [1, 1]);
+    await refused(/is damaged/, "restore", "--from", repo, "--data", stock.at("damaged"));
+    await damage();
+    await commands.text("backup", "--to", repo);
+    const { code, stderr } = await runCommand([
+      "restore",
+      "--from",
+      repo,
+      "--data",
+      stock.at("whole"),
+    ]);
+    assertEquals([code, stderr], [0, ""]);
+    await assertStock(stock.at("whole"));
+  }
 });
 
 Deno.test("A passphrase encrypts everything, and further ones can be added and removed.", async () => {

@@ -74,7 +74,10 @@ export class Backup {
         const path = damaged ?? await freeName(`${target}.damaged`);
         await requireTarget(path, source, damaged !== undefined);
         await copy.rename(path, { replaces: damaged !== undefined });
-        throw new DamagedBackup(path, damage);
+        throw new DamagedBackup(
+          `this copy is no backup and replaces none: it is ${path}`,
+          damage,
+        );
       }
       await requireTarget(target, source, overwrites);
       await copy.rename(target, { replaces: overwrites });

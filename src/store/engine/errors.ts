@@ -277,15 +277,14 @@ const LISTED_DAMAGE = 3;
 /** The store has damaged files, so its copy does not count as a backup. */
 export class DamagedBackup extends CannotBackUp {
   /**
-   * @param path Where the copy is.
+   * @param outcome What has become of the backup, as a part of a sentence.
    * @param damage One sentence without its period for each damaged place.
    */
-  constructor(path: string, damage: readonly string[]) {
+  constructor(outcome: string, damage: readonly string[]) {
     const listed = damage.slice(0, LISTED_DAMAGE).join(". ");
     const more = damage.length - LISTED_DAMAGE;
     super(
-      `The store is damaged in ${damage.length} places, so this copy is no backup and replaces none: ` +
-        `it is ${path}. ${listed}${more > 0 ? `. And ${more} more: see kvdrive verify` : ""}`,
+      `The store is damaged in ${damage.length} places, so ${outcome}. ${listed}${more > 0 ? `. And ${more} more: see kvdrive verify` : ""}`,
     );
   }
 }

@@ -42,16 +42,21 @@ export interface Group {
   write: (writer: ByteWriter) => void;
 }
 
-/** Yields all groups of a store in the order of their keys. @param onRow Receives each row of the records. */
-export function* groupsOf(
-  { records, bytes }: Snapshot,
-  onRow: (row: StoredRow) => void,
-): Generator<Group> {
-  yield* rowGroups(SECTIONS.records, records.sqlite, [ALL], onRow);
+/** What looks at the rows of a store on their way. */
+export interface RowObserver {
+  /** Receives each row of the records. */
+  onRow: (row: StoredRow) => void;
+  /** Receives each chunk that is written. @param group The key of its group. */
+  onChunk: (group: Bytes, version: string, index: number, chunk: Bytes) => void;
+}
+
+/** Yields all groups of a store in the order of their keys. */
+export function* groupsOf({ records, bytes }: Snapshot, observer: RowObserver): Generator<Group> {
+  yield* rowGroups(SECTIONS.records, records.sqlite, [ALL], observer.onRow);
   if (bytes === records) return;
   const [start, end] = prefixRange(prefixes.all("chunk"));
   yield* rowGroups(SECTIONS.checksums, bytes.sqlite, [[ALL[0], start], [end, ALL[1]]]);
-  yield* chunkGroups(bytes.sqlite);
+  yield* chunkGroups(bytes.sqlite, observer);
 }
 
 /** All keys: 0xff begins none. */
@@ -100,7 +105,10 @@ function beginsGroup({ k, v }: StoredRow): boolean {
   return keyHash(k) < (k.byteLength + v.byteLength) / MIN_GROUP_SIZE * 2 ** 32;
 }
 
-function* chunkGroups(sqlite: DatabaseSync): Generator<Group> {
+function* chunkGroups(
+  sqlite: DatabaseSync,
+  { onChunk }: Pick<RowObserver, "onChunk">,
+): Generator<Group> {
   const range = "FROM kv WHERE k >= ? AND k < ? ORDER BY k";
   const next = sqlite.prepare(`SELECT k ${range} LIMIT 1`);
   const last = sqlite.prepare(`SELECT k ${range} DESC LIMIT 1`);
@@ -117,8 +125,9 @@ function* chunkGroups(sqlite: DatabaseSync): Generator<Group> {
       const start = Math.max(first, base);
       const stop = Math.min(lastIndex + 1, base + CHUNKS_PER_GROUP);
       const key = encodeKey(keys.chunk(version, base));
+      const group = treeKey(SECTIONS.chunks, key);
       yield {
-        key: treeKey(SECTIONS.chunks, key),
+        key: group,
         fingerprint: fingerprintOf(key, encodeKey([start, stop])),
         size: (stop - start) * CHUNK_SIZE,
         isCompressed: false,
@@ -129,6 +138,7 @@ function* chunkGroups(sqlite: DatabaseSync): Generator<Group> {
           );
           for (const found of rows) {
             const row = found as unknown as StoredRow;
+            onChunk(group, version, placeOf(found)?.index ?? 0, row.v);
             writeRow(to, row);
             row.v.buffer.transfer(0);
           }

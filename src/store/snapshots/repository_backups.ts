@@ -7,6 +7,7 @@ import type { ScheduledBackups } from "../backup/scheduled_backups.ts";
 import { databasePath } from "../disk/store_files.ts";
 import { SnapshotRun } from "./snapshot_task.ts";
 import { storeIdOf } from "./store_id.ts";
+import { requireWhole } from "./take_snapshot.ts";
 
 /** The pauses before a failed snapshot is repeated, in milliseconds: the first, twice as long each time, and the longest. */
 const FIRST_RETRY = 15 * SECOND;
@@ -73,7 +74,9 @@ export class RepositoryBackups implements ScheduledBackups {
     this.#run = new SnapshotRun(options, retention);
     const result = await this.#run.run({ onNotice });
     if (result?.pruneProblem !== undefined) onError(new RepositoryError(result.pruneProblem));
-    return result !== undefined;
+    if (result === undefined) return false;
+    requireWhole(result.snapshot, this.place);
+    return true;
   }
 
   stop(): void {

@@ -1,7 +1,7 @@
 import { RepositoryError } from "../../repository/errors.ts";
 import type { Retention } from "../../repository/retention.ts";
 import { runInWorker } from "../disk/sqlite.ts";
-import type { SnapshotEvents, SnapshotOptions, SnapshotSummary } from "./take_snapshot.ts";
+import type { SnapshotEvents, SnapshotOptions, TakenSnapshot } from "./take_snapshot.ts";
 
 /** The task of the worker. Its result is a `SnapshotResult`. */
 export interface SnapshotTask {
@@ -13,7 +13,7 @@ export interface SnapshotTask {
 
 /** What a thread did. */
 export interface SnapshotResult {
-  snapshot: SnapshotSummary;
+  snapshot: TakenSnapshot;
   /** Why the prune after it failed, as a sentence. */
   pruneProblem: string | undefined;
 }

@@ -20,7 +20,9 @@ serveTask(async (task: SnapshotTask, onNotice): Promise<SnapshotResult> => {
       state[SENT] = sent;
     },
   });
-  return { snapshot, pruneProblem: await pruneAfter(task) };
+  // Snapshots of a damaged store must not replace those of the whole one.
+  const isWhole = snapshot.damage.length === 0;
+  return { snapshot, pruneProblem: isWhole ? await pruneAfter(task) : undefined };
 });
 
 /** Returns why the prune failed, which concerns the snapshot in no way; `undefined` if it did not. */

@@ -23,16 +23,17 @@ import { fingerprintOf, TreeBuilder } from "../../repository/tree.ts";
 import { ByteWriter } from "../../repository/bytes.ts";
 import { keptFiles } from "../disk/kept_files.ts";
 import { formatIn } from "../engine/format.ts";
-import { keys, prefixes } from "../engine/keys.ts";
+import { DamagedBackup } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
-import { decodeValue, encodeKey } from "../reads/kv_encoding.ts";
 import { heapLimiter } from "../verify/heap_limiter.ts";
 import { Snapshot } from "../verify/snapshot.ts";
 import { GroupSender } from "./group_sender.ts";
 import { type Group, groupsOf } from "./groups.ts";
 import { KnownGroups } from "./known_groups.ts";
-import { SECTIONS, type StoredRow, treeKey } from "./rows.ts";
+import { SECTIONS, treeKey } from "./rows.ts";
+import { SourceCheck } from "./source_check.ts";
 
 export interface SnapshotOptions {
   /** The file of the records. */
@@ -56,6 +57,17 @@ export interface SnapshotEvents {
 /** A snapshot as lists show it. */
 export type SnapshotSummary = Pick<Manifest, "id" | "time" | "files" | "bytes" | "added">;
 
+export interface TakenSnapshot extends SnapshotSummary {
+  /** What is damaged in the store, one sentence without its period each: the snapshot is not whole. */
+  damage: string[];
+}
+
+/** @throws {DamagedBackup} if the store was damaged when the snapshot was taken. */
+export function requireWhole({ id, damage }: TakenSnapshot, target: string): void {
+  if (damage.length === 0) return;
+  throw new DamagedBackup(`the snapshot ${id} in ${target} is not whole`, damage);
+}
+
 /**
  * Takes a snapshot.
  *
@@ -64,7 +76,7 @@ export type SnapshotSummary = Pick<Manifest, "id" | "time" | "files" | "bytes" |
 export async function takeSnapshot(
   { source, store, repository: settings, bandwidth }: SnapshotOptions,
   events: SnapshotEvents = {},
-): Promise<SnapshotSummary> {
+): Promise<TakenSnapshot> {
   const repository = await Repository.openFor(store, settings);
   await using presence = await Presence.begin(repository.target, "write", events.onNotice);
   const earlier = await presence.earlierRuns();
@@ -72,17 +84,28 @@ export async function takeSnapshot(
   const hasUnfinished = earlier.unfinished.size > 0;
   const known = await KnownGroups.open(repository, all.at(-1), hasUnfinished);
   const sender = new GroupSender(repository, bandwidth);
-  const { info, root } = await sendStore({ source, store, known, sender, repository, events });
+  const suspects = new Set(all.at(-1)?.damaged);
+  const { info, root, damage } = await sendStore({
+    source,
+    store,
+    known,
+    sender,
+    repository,
+    events,
+    suspects,
+  });
   await presence.requireAlive();
-  const manifest = { id: newSnapshotId(), ...info, root };
+  const manifest = { id: newSnapshotId(), ...info, root, damaged: damage.keys };
   const added = await storeManifest(manifest, repository, sender);
   await presence.forgetDead(earlier);
   await presence.end(true);
   const { id, time, files, bytes } = manifest;
-  return { id, time, files, bytes, added };
+  return { id, time, files, bytes, added, damage: damage.messages };
 }
 
 interface Sending {
+  /** See `SourceCheck`. */
+  suspects: ReadonlySet<string>;
   source: string;
   store: string;
   known: KnownGroups;
@@ -92,13 +115,14 @@ interface Sending {
 }
 
 async function sendStore(
-  { source, store, known, sender, repository, events }: Sending,
-): Promise<{ info: SnapshotInfo; root: Manifest["root"] }> {
+  { source, store, known, sender, repository, events, suspects }: Sending,
+): Promise<{ info: SnapshotInfo; root: Manifest["root"]; damage: SourceCheck["damage"] }> {
   using snapshot = await Snapshot.take(source);
   // Rows are read once, in their order.
   for (const { sqlite } of snapshot.files) sqlite.exec("PRAGMA cache_size = -256");
   const time = Date.now();
   const files = new FileCounter(time);
+  const check = new SourceCheck(snapshot, suspects);
   const tree = new TreeBuilder(async (_, fingerprint, bytes) => {
     const found = known.node(fingerprint);
     if (found !== undefined) return found;
@@ -113,13 +137,18 @@ async function sendStore(
   const limitHeap = heapLimiter();
   const add = async (group: Group) => {
     const { key, fingerprint } = group;
-    const found = await known.find(key, fingerprint);
+    const found = check.isSuspect(key) ? undefined : await known.find(key, fingerprint);
+    check.endGroup(found === undefined);
     tree.add(key, found ?? (await sender.add(group)).entry);
     done += group.size;
     limitHeap();
     events.onProgress?.(Math.min(done, size), size, sender.sent);
   };
-  for (const group of groupsOf(snapshot, (row) => files.add(row))) await add(group);
+  const groups = groupsOf(snapshot, {
+    onRow: (row) => files.add(check.row(row)),
+    onChunk: (...chunk) => check.chunk(...chunk),
+  });
+  for (const group of groups) await add(group);
   for (const group of await keptGroups(dirname(source))) await add(group);
   await sender.finish();
   const root = await tree.finish();
@@ -127,7 +156,8 @@ async function sendStore(
   const commits = { records: lastCommit(records.sqlite), bytes: lastCommit(bytes.sqlite) };
   const { count, total } = files;
   const format = formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
-  return { info: { time, store, format, files: count, bytes: total, size, commits }, root };
+  const info = { time, store, format, files: count, bytes: total, size, commits };
+  return { info, root, damage: check.damage };
 }
 
 /** Returns the groups of the files beside the store that belong to its backups. */
@@ -169,21 +199,14 @@ async function storeManifest(
 class FileCounter {
   count = 0;
   total = 0;
-  readonly #prefix = encodeKey(prefixes.all("file"));
 
   /** @param now Milliseconds since 1970. */
   constructor(private readonly now: number) {}
 
-  add({ k, v, v_encoding }: StoredRow): void {
-    if (!this.#prefix.every((byte, i) => k[i] === byte)) return;
-    try {
-      const record = decodeValue(["file"], { v, v_encoding }) as FileRecord;
-      if (!isPresent(record, this.now)) return;
-      this.count++;
-      this.total += record.size;
-    } catch {
-      // Callers do not see a record that cannot be read.
-    }
+  add(record: FileRecord | undefined): void {
+    if (record === undefined || !isPresent(record, this.now)) return;
+    this.count++;
+    this.total += record.size;
   }
 }
 

@@ -2,7 +2,7 @@ import { dirname } from "@std/path/dirname";
 import { isS3 } from "../../../repository/targets/open_target.ts";
 import { databasePath } from "../../../store/disk/store_files.ts";
 import { storeIdOf } from "../../../store/snapshots/store_id.ts";
-import { takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
+import { requireWhole, takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
 import { BANDWIDTH } from "../../options/value_types.ts";
 import { UNENCRYPTED_WARNING } from "../../serve/backups/repository_settings.ts";
 import { printNotice } from "../../terminal/output.ts";
@@ -27,9 +27,11 @@ export async function addSnapshot(call: CommandCall): Promise<void> {
     onNotice: printNotice,
   });
   progress.clear();
-  const { id, files, bytes, added } = snapshot;
-  call.print({ to: target, ...summaryJson(snapshot) }, [
+  const { id, files, bytes, added, damage } = snapshot;
+  const damaged = damage.length > 0 ? { damaged: damage.length } : {};
+  call.print({ to: target, ...summaryJson(snapshot), ...damaged }, [
     `The snapshot ${id} in ${target} has ${plural(files, "file")} of ${bytes} bytes. ` +
     `It added ${added} bytes.`,
   ]);
+  requireWhole(snapshot, target);
 }

@@ -20,8 +20,14 @@ const SHOWN = 20;
 export async function listSnapshots(call: CommandCall): Promise<void> {
   const repository = await Repository.open(await settingsOf(call));
   const snapshots = await repository.snapshots(({ message }) => printNotice(message));
+  for (const { id, damaged } of snapshots) {
+    if (damaged.length > 0) printNotice(`The snapshot ${id} is that of a damaged store`);
+  }
   call.printTable(
-    snapshots.map(summaryJson),
+    snapshots.map((one) => ({
+      ...summaryJson(one),
+      ...(one.damaged.length > 0 && { damaged: one.damaged.length }),
+    })),
     ["ID", "TIME", "FILES", "BYTES", "ADDED"],
     snapshots.map(({ id, time, files, bytes, added }) => [
       id,
