@@ -284,7 +284,9 @@ export class DamagedBackup extends CannotBackUp {
     const listed = damage.slice(0, LISTED_DAMAGE).join(". ");
     const more = damage.length - LISTED_DAMAGE;
     super(
-      `The store is damaged in ${damage.length} places, so ${outcome}. ${listed}${more > 0 ? `. And ${more} more: see kvdrive verify` : ""}`,
+      `The store is damaged in ${damage.length} places, so ${outcome}. ${listed}${
+        more > 0 ? `. And ${more} more: see kvdrive verify` : ""
+      }`,
     );
   }
 }

@@ -34,7 +34,10 @@ export class SourceCheck {
   #page: { id: string; bytes: Bytes | undefined } | undefined;
 
   /** @param suspects The damaged places of the newest snapshot, which are looked at again. */
-  constructor(private readonly snapshot: Snapshot, private readonly suspects: ReadonlySet<string>) {}
+  constructor(
+    private readonly snapshot: Snapshot,
+    private readonly suspects: ReadonlySet<string>,
+  ) {}
 
   /** The damaged places by their tree keys in hexadecimal, and a sentence without its period for each. */
   get damage(): { keys: string[]; messages: string[] } {
@@ -63,7 +66,9 @@ export class SourceCheck {
 
   /** Ends a group. */
   endGroup(isSent: boolean): void {
-    if (isSent) for (const version of this.#pending) this.#sent?.add(version);
+    if (isSent) {
+      for (const version of this.#pending) this.#sent?.add(version);
+    }
     if (this.#sent !== undefined && this.#sent.size > MAX_SENT) this.#sent = undefined;
     this.#pending = [];
   }
