@@ -284,6 +284,10 @@ test("Usage, activity, health and the lines to connect are shown.", async (fixtu
   await openSection(page, "Connect");
   await page.getByRole("region", { name: "curl", exact: true }).getByText(project.id).first()
     .waitFor();
+  await page.getByLabel("Project key").fill("the-key");
+  await page.getByRole("region", { name: "Command line", exact: true }).getByText("'the-key'")
+    .waitFor();
+  await page.getByRole("heading", { name: "S3" }).waitFor();
   await inspect(page, "connect");
   await page.getByRole("link", { name: "kvdrive" }).click();
   await page.getByRole("link", { name: "Health" }).click();

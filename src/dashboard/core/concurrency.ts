@@ -1,10 +1,17 @@
-/** Requests at once: browsers open six connections to a server, and lists need some of them. */
+/** Requests at once: browsers open six connections to a server, of which the stream of hints and lists need some. */
 export const REQUESTS_AT_ONCE = 4;
+
+/** Requests at once that take a moment, such as small files: one more, as lists wait for none of them for long. */
+export const SHORT_REQUESTS_AT_ONCE = 5;
 
 /** Limits the number of concurrent requests; the others wait in order. */
 export class Limiter {
   readonly #waiting: (() => void)[] = [];
-  #free = REQUESTS_AT_ONCE;
+  #free: number;
+
+  constructor(size: number) {
+    this.#free = size;
+  }
 
   /** @param signal Cancels an action that has not started. */
   async run<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {

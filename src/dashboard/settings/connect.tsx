@@ -1,4 +1,5 @@
 import { useApp } from "../core/context.ts";
+import { TextField, useText } from "../ui/field.tsx";
 import { links } from "../core/links.ts";
 import { serverAddress } from "../core/server.ts";
 import { LabelledCopy, Snippet } from "../ui/copy.tsx";
@@ -9,15 +10,28 @@ export function Connect({ project }: { project: string }) {
   const { session } = useApp();
   const { host, protocol } = location;
   const address = serverAddress();
-  const clients = clientsOf({ origin: address, host, isSecure: protocol === "https:", project });
+  const key = useText();
+  const { webdav = false, s3 = null } = session.current.value ?? {};
+  const clients = clientsOf({
+    ...{ origin: address, host, isSecure: protocol === "https:", project, s3 },
+    key: key.value.trim() || PLACEHOLDER,
+    hasWebdav: webdav,
+  });
   return (
     <Page title="Connect" lead="Lines to paste for programs that use this project.">
       <Section title="Connection details">
         <div class="stack">
           <LabelledCopy label="Address of the server" text={address} />
           <LabelledCopy label="Project id" text={project} />
+          <TextField
+            label="Project key"
+            hint="It is put into the lines below, and never leaves this page."
+            type="password"
+            spellcheck={false}
+            {...key}
+          />
           <p class="soft">
-            Replace {PLACEHOLDER} by a project key. {session.may("admin") && (
+            {session.may("admin") && (
               <>
                 A key is shown once, when it is created:{" "}
                 <a href={links.section(project, "keys")}>create one</a>.

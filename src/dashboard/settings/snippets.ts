@@ -9,6 +9,12 @@ export interface Server {
   host: string;
   isSecure: boolean;
   project: string;
+  /** The project key, or what stands in its place. */
+  key: string;
+  /** Whether WebDAV is on. */
+  hasWebdav: boolean;
+  /** The address of S3; `null` if it is off. */
+  s3: string | null;
 }
 
 export interface Snippet {
@@ -30,10 +36,80 @@ const HTTPS_ONLY =
 
 /** Returns the lines for each way to call a server. */
 export function clientsOf(place: Server): Client[] {
-  return [webdav(place), curl(place), javaScript(place), python(place), go(place)];
+  return [
+    commandLine(place),
+    ...place.hasWebdav ? [webdav(place)] : [],
+    ...place.s3 === null ? [] : [s3(place.s3)],
+    typedClient(place),
+    curl(place),
+    javaScript(place),
+    python(place),
+    go(place),
+  ];
 }
 
-function webdav({ origin, project }: Server): Client {
+function commandLine({ origin, key }: Server): Client {
+  return {
+    title: "Command line",
+    notes: ["The program of the server is its client, too: on any other machine it runs with npx."],
+    snippets: [shell([
+      `export KVDRIVE_URL=${quoted(origin)}`,
+      `export KVDRIVE_KEY=${quoted(key)}`,
+      "npx kvdrive put cat.jpg photos:pets/",
+      "npx kvdrive ls photos:",
+      "npx kvdrive sync folder photos:folder",
+    ])],
+  };
+}
+
+function s3(address: string): Client {
+  const key = [
+    `export AWS_ENDPOINT_URL_S3=${quoted(address)}`,
+    `export AWS_ACCESS_KEY_ID=${quoted("<the access key id>")}`,
+    `export AWS_SECRET_ACCESS_KEY=${quoted("<the secret access key>")}`,
+    "export AWS_REGION=us-east-1",
+  ];
+  return {
+    title: "S3",
+    notes: [
+      "Drives are buckets. S3 clients sign with an S3 key, which the page Keys makes and shows in this form.",
+    ],
+    snippets: [
+      { label: "AWS CLI", text: [...key, "aws s3 cp cat.jpg s3://photos/pets/cat.jpg"].join("\n") },
+      {
+        label: "rclone",
+        text: [
+          ...key,
+          `rclone config create kvdrive s3 provider=Other env_auth=true endpoint=${
+            quoted(address)
+          }`,
+          "rclone copy folder kvdrive:photos/folder",
+        ].join("\n"),
+      },
+    ],
+  };
+}
+
+function typedClient({ origin, key }: Server): Client {
+  const code = [
+    'import { connect } from "kvdrive-client";',
+    "",
+    `const project = connect({ url: ${JSON.stringify(origin)}, key: ${JSON.stringify(key)} });`,
+    'const photos = project.drive("photos");',
+    'await photos.put("hello.txt", "Hello!");',
+    'console.log(await (await photos.get("hello.txt"))?.text());',
+  ];
+  return {
+    title: "TypeScript",
+    notes: ["The typed client: files of any size in parts, with retries and resumption."],
+    snippets: [
+      shell(["npm install kvdrive-client"]),
+      { label: "hello.ts", text: code.join("\n") },
+    ],
+  };
+}
+
+function webdav({ origin, project, key }: Server): Client {
   const address = `${origin}/dav/${project}/`;
   return {
     title: "Network folder (WebDAV)",
@@ -47,7 +123,7 @@ function webdav({ origin, project }: Server): Client {
         label: "Mount with rclone",
         text: [
           `rclone config create kvdrive webdav url=${quoted(address)} vendor=nextcloud \\`,
-          `  user=kvdrive nextcloud_chunk_size=0 pass="$(rclone obscure ${quoted(PLACEHOLDER)})"`,
+          `  user=kvdrive nextcloud_chunk_size=0 pass="$(rclone obscure ${quoted(key)})"`,
           "rclone mount kvdrive: folder --vfs-cache-mode writes",
         ].join("\n"),
       },
@@ -55,9 +131,9 @@ function webdav({ origin, project }: Server): Client {
   };
 }
 
-function curl({ origin, project }: Server): Client {
+function curl({ origin, project, key }: Server): Client {
   const lines = [
-    `KEY=${quoted(PLACEHOLDER)}`,
+    `KEY=${quoted(key)}`,
     `DRIVE=${quoted(`${origin}/v1/${project}/photos`)}`,
     "",
     "# Upload up to 10 MB in one request; the first upload creates the drive",
@@ -72,7 +148,7 @@ function curl({ origin, project }: Server): Client {
   return { title: "curl", notes: [], snippets: [shell(lines)] };
 }
 
-function javaScript({ host, isSecure }: Server): Client {
+function javaScript({ host, isSecure, key }: Server): Client {
   const code = [
     'import { Deta } from "deta";',
     "",
@@ -82,20 +158,20 @@ function javaScript({ host, isSecure }: Server): Client {
     'console.log(await (await photos.get("hello.txt")).text());',
   ];
   return {
-    title: "JavaScript",
+    title: "JavaScript (Deta)",
     notes: isSecure ? [] : [HTTPS_ONLY],
     snippets: [
       shell([
         "npm install deta",
         `export DETA_DRIVE_HOST=${quoted(host)}`,
-        `export DETA_PROJECT_KEY=${quoted(PLACEHOLDER)}`,
+        `export DETA_PROJECT_KEY=${quoted(key)}`,
       ]),
       { label: "hello.mjs", text: code.join("\n") },
     ],
   };
 }
 
-function python({ host, isSecure }: Server): Client {
+function python({ host, isSecure, key }: Server): Client {
   const code = [
     "from deta import Drive",
     "",
@@ -107,13 +183,13 @@ function python({ host, isSecure }: Server): Client {
   const taken =
     "The name “deta” on PyPI belongs to another program now: install the library from its repository.";
   return {
-    title: "Python",
+    title: "Python (Deta)",
     notes: isSecure ? [taken] : [HTTPS_ONLY, taken],
     snippets: [
       shell([
         "pip install git+https://github.com/deta/deta-python",
         `export DETA_DRIVE_HOST=${quoted(host)}`,
-        `export DETA_PROJECT_KEY=${quoted(PLACEHOLDER)}`,
+        `export DETA_PROJECT_KEY=${quoted(key)}`,
       ]),
       { label: "hello.py", text: code.join("\n") },
     ],
@@ -147,9 +223,9 @@ func main() {
 \tfmt.Println("stored", name)
 }`;
 
-function go({ origin }: Server): Client {
+function go({ origin, key }: Server): Client {
   return {
-    title: "Go",
+    title: "Go (Deta)",
     notes: [
       "It expects another form of the answer to a delete: start the server with --failed-reasons.",
     ],
@@ -157,7 +233,7 @@ function go({ origin }: Server): Client {
       shell([
         "go get github.com/deta/deta-go",
         `export DETA_DRIVE_ROOT_ENDPOINT=${quoted(`${origin}/v1`)}`,
-        `export DETA_PROJECT_KEY=${quoted(PLACEHOLDER)}`,
+        `export DETA_PROJECT_KEY=${quoted(key)}`,
       ]),
       { label: "main.go", text: GO },
     ],

@@ -1,6 +1,6 @@
 import { ChevronDown, Pause, Play, RefreshCw, X } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type App, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { IconButton } from "../ui/button.tsx";
@@ -24,12 +24,28 @@ export function TransferCard() {
   // Their own page shows the same.
   const isElsewhere = router.address.value.segments[2] !== "uploads";
   const totals = totalsOf(tasks);
-  const isShown = isElsewhere && (tasks.length > 0 || step !== "");
+  const isOver = tasks.length > 0 && totals.count.done === tasks.length && step === "";
+  const isLeft = useLeaving(isOver);
+  const isShown = isElsewhere && !isLeft && (tasks.length > 0 || step !== "");
+  const card = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const { style } = document.documentElement;
+    const element = card.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => {
+      style.setProperty("--transfer-card", `${element.offsetHeight}px`);
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      style.removeProperty("--transfer-card");
+    };
+  }, [isShown]);
   return (
     <>
       <p role="status" class="visually-hidden">{announcementOf(totals)}</p>
       {isShown && (
-        <section class="transfer-card raised" aria-label="Uploads">
+        <section ref={card} class="transfer-card raised" aria-label="Uploads">
           <header class="transfer-head line">
             <UploadSummary totals={totals} step={step} />
             <UploadActions totals={totals}>
@@ -47,6 +63,27 @@ export function TransferCard() {
       )}
     </>
   );
+}
+
+/** How long the card stays after everything was uploaded, in milliseconds. */
+const STAY = 10_000;
+
+/** Whether the card has left: some time after its end, unless the user looks at it. */
+function useLeaving(isOver: boolean): boolean {
+  const [isLeft, setLeft] = useState(false);
+  useEffect(() => {
+    if (!isOver) return;
+    const timer = setInterval(() => {
+      if (document.querySelector(".transfer-card:is(:hover, :focus-within)") === null) {
+        setLeft(true);
+      }
+    }, STAY);
+    return () => {
+      clearInterval(timer);
+      setLeft(false);
+    };
+  }, [isOver]);
+  return isLeft;
 }
 
 /** What screen readers announce: the end, and not each step. */

@@ -27,12 +27,15 @@ export async function prepare(
   items: readonly UploadItem[],
 ): Promise<UploadSource[]> {
   const files = new Map<string, File>();
+  const folders = new Map<string, string>();
   for (const { file, path: below } of items) {
     // Two files of one name may come from different folders of the disk.
     const name = files.has(path + below)
       ? numbered(path + below, (name) => files.has(name))
       : path + below;
     files.set(name, file);
+    const slash = below.indexOf("/");
+    if (slash > 0) folders.set(name, path + below.slice(0, slash + 1));
   }
   const list: ListNames = async (query) =>
     await dataOf(app.api.GET("/v1/{project_id}/{drive_name}/files", {
@@ -52,7 +55,8 @@ export async function prepare(
     if (choice === "skip") continue;
     const name = renamed.get(original) ?? original;
     const mayReplace = choice === "replace";
-    sources.push({ file, target: { project, drive, name }, mayReplace });
+    const folder = folders.get(original);
+    sources.push({ file, target: { project, drive, name }, mayReplace, folder });
   }
   await requireSpace(app, project, sources);
   return sources;

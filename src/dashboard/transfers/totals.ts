@@ -50,7 +50,7 @@ export function headlineOf({ count }: Totals): string {
 export function figuresOf({ count, bytes, sent, speed }: Totals): string {
   const parts: string[] = [];
   if (count.waiting + count.running > 0) {
-    if (bytes > 0) parts.push(`${Math.floor(sent / bytes * 100)}%`);
+    if (bytes > 0) parts.push(percentOf(sent, bytes));
     if (speed > 0) {
       parts.push(`${formatBytes(speed)}/s`, `${formatDuration((bytes - sent) / speed)} left`);
     }
@@ -61,15 +61,37 @@ export function figuresOf({ count, bytes, sent, speed }: Totals): string {
   return parts.join(" · ");
 }
 
+function percentOf(part: number, whole: number): string {
+  return `${Math.floor(part / whole * 100)}%`;
+}
+
+/** Returns the line below the name of a folder: "12 of 300 files · 40%". */
+export function folderDetailsOf(tasks: readonly UploadTask[]): string {
+  const { count, bytes, sent } = totalsOf(tasks);
+  const whole = plural(tasks.length, "file");
+  const open = count.waiting + count.running;
+  if (count.done === tasks.length) return `${whole}, ${formatBytes(bytes)}`;
+  const parts = [`${count.done} of ${whole}`];
+  if (bytes > 0) parts.push(percentOf(sent, bytes));
+  if (count.paused > 0 && open === 0) parts.push("paused");
+  if (count.failed > 0) parts.push(`${count.failed} failed`);
+  if (count.interrupted > 0) {
+    parts.push(`${count.interrupted} interrupted: upload the folder again to continue`);
+  }
+  return parts.join(" · ");
+}
+
 /** Returns the line below a name: how far an upload is, or why it does not go on. */
 export function detailsOf(
-  { state, sent, message, speedometer, record: { size, uploadId } }: UploadTask,
+  { state, sent, message, speedometer, isSending, record: { size, uploadId } }: UploadTask,
 ): string {
   switch (state) {
     case "waiting":
       return `${formatBytes(size)} · waiting`;
     case "paused":
-      return `${formatBytes(sent)} of ${formatBytes(size)} · paused`;
+      return `${formatBytes(sent)} of ${formatBytes(size)} · ${
+        isSending ? "pausing after what is on its way" : "paused"
+      }`;
     case "done":
       return formatBytes(size);
     case "failed":
@@ -77,7 +99,11 @@ export function detailsOf(
     case "interrupted":
       return uploadId === undefined
         ? "Not sent: choose the file again"
-        : "Interrupted: choose the file again to continue";
+        : sent === 0
+        ? "Interrupted: choose the file again to continue"
+        : `${percentOf(sent, size)} kept, ${formatBytes(sent)} of ${
+          formatBytes(size)
+        }: choose the file again to continue`;
     case "canceled":
       return "Canceled";
   }

@@ -1,7 +1,12 @@
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError } from "../core/api_error.ts";
-import { Limiter, REQUESTS_AT_ONCE } from "../core/concurrency.ts";
+import {
+  inParallel,
+  Limiter,
+  REQUESTS_AT_ONCE,
+  SHORT_REQUESTS_AT_ONCE,
+} from "../core/concurrency.ts";
 import { type App, createShared, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { DriveFiles } from "../files/actions/drive_files.ts";
@@ -54,7 +59,8 @@ export class Transfers {
     this.#tools = {
       server: this.server,
       records: new UploadRecords(localStorage),
-      requests: new Limiter(),
+      requests: new Limiter(SHORT_REQUESTS_AT_ONCE),
+      largeRequests: new Limiter(REQUESTS_AT_ONCE),
       tab: Math.random().toString(36).slice(2),
       wait: (...wait) => this.#wait(...wait),
       addThumbnail: (...upload) => thumbnails.add(...upload),
@@ -71,7 +77,9 @@ export class Transfers {
   open(): void {
     const { signal } = this.#leaving;
     addEventListener("beforeunload", (event) => {
-      if (this.#tasks.some(({ isActive }) => isActive)) event.preventDefault();
+      if (this.#tasks.some(({ isActive, isSending }) => isActive || isSending)) {
+        event.preventDefault();
+      }
     }, { signal });
     addEventListener("pagehide", () => this.#remember(), { signal });
     for (const type of ["dragover", "drop"] as const) {
@@ -85,7 +93,7 @@ export class Transfers {
     this.#remember();
     this.#leaving.abort();
     clearTimeout(this.#timer);
-    for (const task of this.#tasks) task.pause();
+    for (const task of this.#tasks) task.stop();
     this.#tasks = [];
   }
 
@@ -186,7 +194,7 @@ export class Transfers {
   }
 
   #pump(): void {
-    while (this.#running < REQUESTS_AT_ONCE) {
+    while (this.#running < SHORT_REQUESTS_AT_ONCE) {
       const task = this.#tasks.find(({ state }) => state === "waiting");
       if (task === undefined) return;
       this.#running++;
@@ -274,8 +282,10 @@ export class Transfers {
       (role === "admin" || project === project_id) && !tabs.has(TAB_LOCK + tab)
     );
     if (mine.length === 0) return;
-    this.#tasks.unshift(...mine.map((record) => UploadTask.ofRecord(record, this.#tools)));
+    const tasks = mine.map((record) => UploadTask.ofRecord(record, this.#tools));
+    this.#tasks.unshift(...tasks);
     this.#changed();
+    await inParallel(tasks, (task) => task.look());
   }
 
   /** Remembers what has not been sent, as the page ends. */

@@ -2,6 +2,7 @@ import {
   CircleAlert,
   CircleCheck,
   File,
+  Folder,
   FolderOpen,
   type IconNode,
   Pause,
@@ -17,7 +18,7 @@ import { IconButton } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { chooseFiles } from "./chosen_files.ts";
 import { keyOf } from "./upload/records.ts";
-import { detailsOf } from "./totals.ts";
+import { detailsOf, folderDetailsOf, totalsOf } from "./totals.ts";
 import { useSharedTransfers } from "./transfers.ts";
 import type { UploadState, UploadTask } from "./upload/upload_task.ts";
 
@@ -42,13 +43,8 @@ export function UploadRows({ max }: { max: number }) {
   const list = useRef<HTMLUListElement>(null);
   const focused = useRef<Element | null>(null);
   const { tasks } = transfers;
-  const shown: UploadTask[] = [];
-  for (const states of ORDER) {
-    for (const task of tasks) {
-      if (shown.length === max) break;
-      if (states.includes(task.state)) shown.push(task);
-    }
-  }
+  const rows = rowsOf(tasks);
+  const shown = rows.slice(0, max);
   useLayoutEffect(() => {
     // A row that moved, or lost its button, keeps the focus in the list.
     if (focused.current === null || document.activeElement !== document.body) return;
@@ -66,19 +62,104 @@ export function UploadRows({ max }: { max: number }) {
         onFocusOut={(event) => event.relatedTarget !== null && (focused.current = null)}
         onPointerDown={() => focused.current = null}
       >
-        {shown.map((task) => <Row key={keyOf(task.record)} task={task} />)}
+        {shown.map((row) =>
+          row.length === 1 && row[0] !== undefined
+            ? <Row key={keyOf(row[0].record)} task={row[0]} />
+            : <FolderRow key={`folder ${folderKey(row[0])}`} tasks={row} />
+        )}
       </ul>
-      {tasks.length > shown.length && (
-        <p class="upload-more">and {formatNumber(tasks.length - shown.length)} more</p>
+      {rows.length > shown.length && (
+        <p class="upload-more">and {formatNumber(rows.length - shown.length)} more</p>
       )}
     </>
+  );
+}
+
+function folderKey(task: UploadTask | undefined): string {
+  const { project, drive, folder } = task?.record ?? {};
+  return JSON.stringify([project, drive, folder]);
+}
+
+/** The rows: what failed for itself, and the other files of a folder together. What needs the user stands first. */
+function rowsOf(tasks: readonly UploadTask[]): UploadTask[][] {
+  const folders = new Map<string, UploadTask[]>();
+  const rows: UploadTask[][] = [];
+  for (const states of ORDER) {
+    for (const task of tasks) {
+      if (!states.includes(task.state)) continue;
+      if (task.record.folder === undefined || task.state === "failed") {
+        rows.push([task]);
+        continue;
+      }
+      const key = folderKey(task);
+      const row = folders.get(key);
+      if (row !== undefined) row.push(task);
+      else {
+        const first = [task];
+        folders.set(key, first);
+        rows.push(first);
+      }
+    }
+  }
+  return rows;
+}
+
+/** A folder that was chosen or dropped, with all of its files. */
+function FolderRow({ tasks }: { tasks: readonly UploadTask[] }) {
+  const transfers = useSharedTransfers();
+  const [first] = tasks;
+  if (first === undefined) return null;
+  const { project, drive, folder = "" } = first.record;
+  const label = labelOf({ name: folder });
+  const { count, bytes, sent } = totalsOf(tasks);
+  const isActive = count.waiting + count.running > 0;
+  const isDone = count.done === tasks.length;
+  return (
+    <li class="upload-row line" data-state={isDone ? "done" : "running"}>
+      <Icon of={isDone ? CircleCheck : Folder} />
+      <div class="upload-text">
+        <a
+          class="upload-name ellipsis"
+          href={links.folder(project, drive, folder)}
+          title={`${drive}/${folder}`}
+        >
+          {label}
+        </a>
+        <span class="upload-details">{folderDetailsOf(tasks)}</span>
+        {!isDone && (
+          <progress aria-label={`Progress of ${label}`} max={Math.max(bytes, 1)} value={sent} />
+        )}
+      </div>
+      {isActive && (
+        <IconButton
+          icon={Pause}
+          label={`Pause ${label}`}
+          onClick={() => transfers.pause(tasks)}
+        />
+      )}
+      {!isActive && count.paused > 0 && (
+        <IconButton
+          icon={Play}
+          label={`Resume ${label}`}
+          onClick={() => transfers.resume(tasks)}
+        />
+      )}
+      {!isDone && (
+        <IconButton
+          icon={X}
+          label={`Cancel ${label}`}
+          onClick={() => transfers.cancel(tasks)}
+        />
+      )}
+    </li>
   );
 }
 
 function Row({ task }: { task: UploadTask }) {
   const { record: { project, drive, name, size }, state, sent } = task;
   const label = labelOf({ name });
-  const isOpen = state === "running" || state === "paused" || state === "waiting";
+  const isOpen = state === "running" || state === "paused" || state === "waiting" ||
+    state === "interrupted" && sent > 0;
   return (
     <li class="upload-row line" data-state={state}>
       <Icon of={ICONS[state] ?? File} />

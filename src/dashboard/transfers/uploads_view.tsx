@@ -35,7 +35,7 @@ export function Uploads({ project }: { project: string }) {
   const totals = totalsOf(transfers.tasks);
   const { reload } = open;
   useLive({ project }, reload);
-  const own = new Set(transfers.tasks.map(({ record }) => record.uploadId));
+  const own = new Set(transfers.tasks.map(({ usedId }) => usedId));
   const others = { ...open, data: open.data?.filter(({ id }) => !own.has(id)) };
   const hasTasks = transfers.tasks.length > 0;
   return (

@@ -11,6 +11,8 @@ export interface UploadRecord extends UploadTarget {
   tab: string;
   /** The upload in parts on the server, once there is one. */
   uploadId?: string | undefined;
+  /** The folder that it was chosen or dropped with: a whole name with a slash at its end. */
+  folder?: string | undefined;
 }
 
 const KEY = "kvdrive.uploads";

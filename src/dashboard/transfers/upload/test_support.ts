@@ -100,7 +100,8 @@ export function toolsOf(
   return {
     server,
     records,
-    requests: new Limiter(),
+    requests: new Limiter(4),
+    largeRequests: new Limiter(4),
     tab: "t",
     wait: (milliseconds: number) => Promise.resolve(void waits.push(milliseconds)),
     addThumbnail: () => Promise.resolve(),

@@ -9,6 +9,15 @@ import { Speedometer } from "./speedometer.ts";
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30_000;
 
+/** Bytes of a file whose requests may take long. */
+const LARGE = 1e6;
+
+/** How long what was on its way before a pause may make no progress after it, in milliseconds. */
+const STALL_TIME = 5000;
+
+/** Why no further request of a paused upload is sent. */
+const PAUSED = new DOMException("The upload is paused", "AbortError");
+
 /** Attempts at a request that the server fails to handle: the reason may be the request itself. */
 const FAILED_ATTEMPTS = 5;
 
@@ -28,6 +37,8 @@ export interface UploadTools {
   server: UploadCalls;
   records: UploadRecords;
   requests: Limiter;
+  /** Those of them that may take long. */
+  largeRequests: Limiter;
   tab: string;
   /** Waits after a failure, before the next attempt. @throws The signal's reason. */
   wait: (milliseconds: number, error: unknown, signal: AbortSignal) => Promise<void>;
@@ -42,6 +53,8 @@ export interface UploadSource {
   target: UploadTarget;
   /** Whether a file of that name is replaced. */
   mayReplace: boolean;
+  /** The folder that the file was chosen or dropped with: a whole name with a slash at its end. */
+  folder?: string | undefined;
 }
 
 /** The upload of one file: in one request, or in parts of which those that the server has are not sent again. */
@@ -56,6 +69,10 @@ export class UploadTask {
   /** Bytes sent, or being sent. */
   sent = 0;
   readonly speedometer = new Speedometer();
+  /** The upload on the server that it uses, or used last. */
+  usedId: string | undefined;
+  /** Whether a request may be on its way: a paused upload lets it end. */
+  isSending = false;
   /** Whether the browser remembers it. */
   isRecorded = false;
   #file: File | undefined;
@@ -63,11 +80,12 @@ export class UploadTask {
 
   private constructor(record: Omit<UploadRecord, "tab">, private readonly tools: UploadTools) {
     this.record = { ...record, tab: tools.tab };
+    this.usedId = record.uploadId;
   }
 
-  static of({ file, target, mayReplace }: UploadSource, tools: UploadTools): UploadTask {
+  static of({ file, target, mayReplace, folder }: UploadSource, tools: UploadTools): UploadTask {
     const { size, lastModified } = file;
-    const task = new UploadTask({ ...target, size, lastModified, mayReplace }, tools);
+    const task = new UploadTask({ ...target, size, lastModified, mayReplace, folder }, tools);
     task.#file = file;
     return task;
   }
@@ -97,11 +115,11 @@ export class UploadTask {
     const { size } = file;
     const { signal } = this.#controller = new AbortController();
     this.speedometer.reset();
+    this.isSending = true;
     this.#set("running");
     try {
       if (size > MAX_FILE) throw new Error(TOO_LARGE);
-      if (size > SINGLE_REQUEST) await this.#sendInParts(file, signal);
-      else await this.#sendWhole(file, signal);
+      await this.#send(file, signal);
       signal.throwIfAborted();
       // Before lists load the new file, so that they need not make one of the original.
       await this.tools.addThumbnail(this.record, file, signal);
@@ -112,8 +130,40 @@ export class UploadTask {
       this.#forget();
       this.#set("done");
     } catch (error) {
-      if (signal.aborted) return;
-      this.fail(error);
+      if (!signal.aborted && error !== PAUSED) this.fail(error);
+    } finally {
+      this.isSending = false;
+      this.tools.onChange();
+    }
+  }
+
+  /** Sends the file, also if it is paused and resumed before what was on its way has ended. */
+  async #send(file: File, signal: AbortSignal): Promise<void> {
+    while (true) {
+      try {
+        if (file.size > SINGLE_REQUEST) await this.#sendInParts(file, signal);
+        else await this.#sendWhole(file, signal);
+        return;
+      } catch (error) {
+        if (error !== PAUSED || this.state === "paused") throw error;
+      }
+    }
+  }
+
+  /** Finds what the server has of an upload of an earlier page. @throws {ApiError} */
+  async look(): Promise<void> {
+    const { record, tools: { server } } = this;
+    if (record.uploadId === undefined || this.state !== "interrupted") return;
+    const { signal } = this.#controller;
+    const parts = await server.parts(record, record.uploadId, signal);
+    if (parts !== undefined) {
+      this.sent = parts.reduce((sum, { size }) => sum + size, 0);
+      this.tools.onChange();
+    } else if (await server.etagOf(record, record, signal) !== undefined) {
+      // The page ended before the answer came.
+      this.sent = record.size;
+      this.#forget();
+      this.#set("done");
     }
   }
 
@@ -122,10 +172,14 @@ export class UploadTask {
     this.#set("failed", sentenceOf(error));
   }
 
-  /** Stops it until `resume`. Parts that the server has are kept. */
+  /** Sends nothing more until `resume`. What is on its way still arrives, and is kept. */
   pause(): void {
-    if (!this.isActive) return;
-    this.#set("paused");
+    if (this.isActive) this.#set("paused");
+  }
+
+  /** Stops it at once, as the page ends. Parts that the server has are kept. */
+  stop(): void {
+    this.pause();
     this.#stop();
   }
 
@@ -133,9 +187,21 @@ export class UploadTask {
   resume(file = this.#file): void {
     if (this.isActive || this.state === "done" || file === undefined) return;
     this.#file = file;
+    if (this.isSending) return this.#continue();
     // Now this tab sends it.
     if (this.state === "interrupted") this.tools.records.save([this.record]);
     this.#set("waiting");
+  }
+
+  /** Goes on before what was on its way has ended. If that makes no progress, it is sent again. */
+  #continue(): void {
+    this.#set("running");
+    const { sent } = this;
+    setTimeout(() => {
+      if (!this.isSending || this.state !== "running" || this.sent !== sent) return;
+      this.#set("waiting");
+      this.#stop();
+    }, STALL_TIME);
   }
 
   /** Ends it, also on the server. */
@@ -207,7 +273,7 @@ export class UploadTask {
       if (stored !== undefined) return [known, missingParts(file.size, stored)];
     }
     const id = await this.#retrying(() => server.start(this.record, file, signal), signal);
-    this.record.uploadId = id;
+    this.record.uploadId = this.usedId = id;
     records.save([this.record]);
     this.isRecorded = true;
     return [id, missingParts(file.size)];
@@ -238,14 +304,21 @@ export class UploadTask {
 
   /** Sends a request until it succeeds, or fails for a reason that does not pass. */
   async #retrying<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { requests, wait } = this.tools;
+    const { requests, largeRequests, wait } = this.tools;
+    const isLarge = this.record.size > LARGE;
     for (let attempt = 1;; attempt++) {
       try {
-        const result = await requests.run(action, signal);
+        const send = () =>
+          requests.run(() => {
+            if (this.state === "paused") throw PAUSED;
+            return action();
+          }, signal);
+        const result = await (isLarge ? largeRequests.run(send, signal) : send());
         if (attempt > 1) this.#say("");
         return result;
       } catch (error) {
         signal.throwIfAborted();
+        if (error === PAUSED) throw error;
         const milliseconds = waitAfter(error, attempt);
         if (milliseconds === undefined) throw error;
         // Browsers report a file that cannot be read like a network that failed.

@@ -99,7 +99,7 @@ Deno.test("After a reload the same file continues with the missing parts", async
   const first = taskOf(fileOf(LARGE), toolsOf(server, new UploadRecords(storage)));
   const running = first.run();
   await until(() => server.uploads.get("u1")?.size === 2);
-  first.pause();
+  first.stop();
   await running;
   assertEquals(first.state, "paused");
   server.hanging.clear();
@@ -110,12 +110,47 @@ Deno.test("After a reload the same file continues with the missing parts", async
   if (record === undefined) return;
   const second = UploadTask.ofRecord(record, { ...toolsOf(server, records), tab: "later" });
   assertEquals([second.state, second.isOf(fileOf(LARGE, 2))], ["interrupted", false]);
+  await second.look();
+  assertEquals(second.sent, 2 * PART_SIZE);
+  server.calls.length = 0;
   second.resume(fileOf(LARGE));
   assertEquals(records.all().map(({ tab, uploadId }) => [tab, uploadId]), [["later", "u1"]]);
   await second.run();
   assertEquals(second.state, "done");
   assertEquals(server.calls, ["parts", "part 3", "complete"]);
   assertEquals(records.all(), []);
+});
+
+Deno.test("A pause lets arrive what is on its way, and sends no more", async () => {
+  const server = new FakeServer();
+  const task = taskOf(fileOf(12 * PART_SIZE), toolsOf(server));
+  const { putPart } = server;
+  server.putPart = (target, id, sending) => {
+    if (sending.part === 3) task.pause();
+    return putPart(target, id, sending);
+  };
+  await task.run();
+  assertEquals([task.state, task.isSending], ["paused", false]);
+  const sent = server.calls.filter((call) => call.startsWith("part ")).length;
+  assertEquals([server.uploads.get("u1")?.size, sent < 12], [sent, true]);
+  server.putPart = putPart;
+  server.calls.length = 0;
+  task.resume();
+  await task.run();
+  assertEquals(task.state, "done");
+  assertEquals(server.calls.filter((call) => call.startsWith("part ")).length, 12 - sent);
+});
+
+Deno.test("An upload that was completed as the page ended is done", async () => {
+  const server = new FakeServer();
+  server.files.set("film.mp4", LARGE);
+  const record = {
+    ...TARGET,
+    ...{ size: LARGE, lastModified: 1, mayReplace: false, tab: "t", uploadId: "gone" },
+  };
+  const task = UploadTask.ofRecord(record, toolsOf(server));
+  await task.look();
+  assertEquals([task.state, task.sent], ["done", LARGE]);
 });
 
 Deno.test("An upload that the server no longer has begins again", async () => {
