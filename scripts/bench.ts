@@ -19,7 +19,7 @@ import {
   downloadParts,
   downloadSmall,
 } from "./bench/rows/downloads.ts";
-import { followers } from "./bench/rows/followers.ts";
+import { deliveries, followers } from "./bench/rows/followers.ts";
 import { gate } from "./bench/rows/gate.ts";
 import { lookups, sizeOnDisk } from "./bench/rows/large_drive.ts";
 import { downloadByLink } from "./bench/rows/links.ts";
@@ -50,6 +50,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   uploadWithQuota,
   uploadWithFeed,
   followers,
+  deliveries,
   ...downloadLarge,
   downloadManyLarge,
   downloadParts,

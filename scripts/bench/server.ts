@@ -55,7 +55,9 @@ export class Server {
 
   /** The same, with an administrator and no gate. */
   static async startWithAdministrator(scope: Scope, { root }: Checkout): Promise<Server> {
-    return await Server.#launch(scope, root, { env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN } });
+    return await Server.#launch(scope, root, {
+      env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN, KVDRIVE_ALLOW_WEBHOOK: "127.0.0.1" },
+    });
   }
 
   /** The same over TLS. */
@@ -115,6 +117,12 @@ export class Server {
   async keepChanges(days: number): Promise<void> {
     const project = `${this.origin}/admin/v1/projects/${PROJECT}`;
     await this.#administer(200, "PATCH", project, { change_days: days });
+  }
+
+  /** Delivers the changes of the project to an address of this machine. */
+  async addWebhook(url: string): Promise<void> {
+    const webhooks = `${this.origin}/admin/v1/projects/${PROJECT}/webhooks`;
+    await this.#administer(201, "POST", webhooks, { name: "bench", url });
   }
 
   async #administer(status: number, method: string, url: string, body: unknown): Promise<void> {

@@ -1,4 +1,5 @@
-import type { Experiment, Measure, Stage } from "../experiment.ts";
+import { deadline } from "@std/async/deadline";
+import { type Experiment, type Measure, percentile, type Stage } from "../experiment.ts";
 import { inDrive, PROJECT_KEY, Server, storeAndCheck, target } from "../server.ts";
 
 const SIZE = 4096;
@@ -27,6 +28,68 @@ export const followers: Experiment = {
     return { work: uploads(stage, followed), limit: uploads(stage, alone) };
   },
 };
+
+/** Uploads whose deliveries are timed in one round, one after the other. */
+const DELIVERIES = 100;
+
+/** The most that a delivery may take, in milliseconds, before the measurement fails. */
+const DELIVERY_TIMEOUT = 5000;
+
+/** How long a webhook's receiver waits for a change, from its commit on; compared with a request to that receiver. */
+export const deliveries: Experiment = {
+  rows: [
+    { name: "webhook, commit to receiver, median", unit: "ms", bound: "at most", required: 40 },
+    { name: "webhook, commit to receiver, 99%", unit: "ms", bound: "at most", required: 40 },
+  ],
+  async prepare({ scope }, checkout) {
+    const server = await Server.startWithAdministrator(scope, checkout);
+    await storeAndCheck(server, "small", SIZE);
+    await server.keepChanges(CHANGE_DAYS);
+    const waiting = new Map<string, (at: number) => void>();
+    const receiver = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      async (request) => {
+        const at = performance.now();
+        const { changes } = await request.json() as { changes: { name: string }[] };
+        for (const { name } of changes) waiting.get(name)?.(at);
+        return new Response(null, { status: 204 });
+      },
+    );
+    scope.onClose(() => receiver.shutdown());
+    const url = `http://127.0.0.1:${receiver.addr.port}/`;
+    await server.addWebhook(url);
+    let count = 0;
+    const deliver = async () => {
+      const name = `hook-${count++}`;
+      const { promise, resolve } = Promise.withResolvers<number>();
+      waiting.set(name, resolve);
+      const headers = { "X-Api-Key": PROJECT_KEY };
+      const path = server.origin + inDrive("files", `/files?name=${name}`);
+      const answer = await fetch(path, { method: "POST", headers, body: "abc" });
+      await answer.body?.cancel();
+      const committed = performance.now();
+      const arrived = await deadline(promise, DELIVERY_TIMEOUT);
+      waiting.delete(name);
+      return Math.max(0, arrived - committed);
+    };
+    const request = async () => {
+      const began = performance.now();
+      const answer = await fetch(url, { method: "POST", body: '{"changes":[]}' });
+      await answer.body?.cancel();
+      return performance.now() - began;
+    };
+    return { work: timesOf(deliver), limit: timesOf(request) };
+  },
+};
+
+/** Measures the median and the 99th percentile. */
+function timesOf(once: () => Promise<number>): Measure {
+  return async () => {
+    const times: number[] = [];
+    for (let i = 0; i < DELIVERIES; i++) times.push(await once());
+    return [percentile(times, 50), percentile(times, 99)];
+  };
+}
 
 /** Follows a drive until its server ends. */
 async function follow({ origin }: Server): Promise<void> {
