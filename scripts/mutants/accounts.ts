@@ -115,7 +115,7 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       replace: "former.value.host !== host",
     },
   ]),
-  ...mutantsOf("src/store/accounts/deletions.ts", ["src/store/accounts/deletions_test.ts"], [
+  ...mutantsOf("src/store/accounts/deletions.ts", ["src/store/accounts/deletions_slow_test.ts"], [
     {
       find: "if (value.project !== project) continue;",
       replace: 'if (value.project === "" && project !== "") continue;',

@@ -118,13 +118,13 @@ export const GATE_MUTANTS: readonly Mutant[] = [
       replace: "if (hasLength && response.status === 204) continue;",
     },
   ]),
-  ...mutantsOf("src/gate/proxied_request.ts", ["tests/gate/connections_test.ts"], [
+  ...mutantsOf("src/gate/proxied_request.ts", ["tests/gate/connections_slow_test.ts"], [
     {
       find: 'if (!body.end()) throw new ConnectionLost("The response is incomplete");',
       replace: "body.end();",
       tests: [
         "tests/gate/streams_test.ts",
-        "tests/gate/connections_test.ts",
+        "tests/gate/connections_slow_test.ts",
         "tests/gate/smuggling_test.ts",
       ],
     },

@@ -214,11 +214,11 @@ Deno.test("No path leads out of an application, nor to another one.", async (t) 
 Deno.test("Behind its own host name an application gets every path as it came.", async () => {
   await using upstream = new RawUpstream();
   await using gate = await Gate.shared();
-  await gate.open(upstream.origin, "app", "app.example.com");
+  await gate.open(upstream.origin, "app", "path.example.com");
   using client = await RawClient.connect(gate.port);
   const paths = ["/../x", "//x", "/%2e%2e/x", "/a\\b", `${gate.prefix()}/x`, "/.kvdriver"];
   for (const path of paths) {
-    await client.send(`GET ${path} HTTP/1.1\r\nHost: APP.example.com:1\r\n\r\n`);
+    await client.send(`GET ${path} HTTP/1.1\r\nHost: PATH.example.com:1\r\n\r\n`);
     assertEquals((await client.readAnswer()).status, 200, path);
   }
   const targets = [...upstream.received.matchAll(/^GET (\S+) /gm)].map(([, target]) => target);

@@ -1,12 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { ADMIN_TOKEN } from "../support/admin.ts";
+import { ADMINISTERED } from "../support/admin.ts";
 import { PROJECT_ID } from "../support/server.ts";
 import { all, clientSuite, connectTo, namesIn, refused } from "../support/typed_client/client.ts";
 import { connect } from "../support/typed_client/package.ts";
 
-const step = clientSuite("The client does what a project key may do", {
-  env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN },
-});
+const step = clientSuite("The client does what a project key may do", ADMINISTERED);
 
 step("Links", async (drive) => {
   await drive.put("trip/a.txt", "Hello");

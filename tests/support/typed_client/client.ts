@@ -1,6 +1,7 @@
 import { assert, assertRejects } from "@std/assert";
 import { connect, type ConnectOptions, type Drive, KvdriveError, type Project } from "./package.ts";
-import { PROJECT_KEY, type ServerOptions, TestServer } from "../server.ts";
+import { PROJECT_KEY, type TestServer } from "../server.ts";
+import { suite, type SuiteOptions } from "../suite.ts";
 
 /** Connects to the project of a test server. */
 export function connectTo(server: TestServer, options: Partial<ConnectOptions> = {}): Project {
@@ -9,22 +10,17 @@ export function connectTo(server: TestServer, options: Partial<ConnectOptions> =
 
 type Step = (drive: Drive, project: Project, server: TestServer) => Promise<void>;
 
-/** A test whose steps share a server, each with a drive of its own. The returned function adds a step. */
+/** A suite whose steps get the typed client. The returned function adds a step. */
 export function clientSuite(
   about: string,
-  options: ServerOptions = {},
+  options?: SuiteOptions,
 ): (sentence: string, run: Step) => void {
-  const steps: [string, Step][] = [];
-  Deno.test(about, async (t) => {
-    await using server = await TestServer.start(options);
-    const project = connectTo(server);
-    for (const [index, [sentence, run]] of steps.entries()) {
-      await t.step(sentence, () => run(project.drive(`drive-${index}`), project, server));
-    }
-  });
-  return (sentence, run) => {
-    steps.push([sentence, run]);
-  };
+  const add = suite(about, options);
+  return (sentence, run) =>
+    add(sentence, async ({ name, server }) => {
+      const project = connectTo(server);
+      await run(project.drive(name), project, server);
+    });
 }
 
 /** Returns the status and the code of an error of the client. */
