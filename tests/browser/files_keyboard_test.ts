@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import type { Fixture } from "./support/fixture.ts";
 import { dialog, signInAsOwner } from "./support/navigation.ts";
@@ -248,4 +248,58 @@ test("Keys work in the list as soon as Escape is pressed in the field of a name,
   await page.keyboard.press("Escape");
   await page.keyboard.press("ArrowDown");
   await entry(page, "a2").and(page.locator("[aria-selected=true]")).waitFor();
+});
+
+test("The keys work as soon as a list is there, and Ctrl-A selects its files", async (fixture) => {
+  const page = await open(fixture);
+  assertEquals(await press(page, "ArrowDown"), ["trip", "trip"]);
+  await page.reload();
+  await entry(page, "docs").waitFor();
+  const [all] = await press(page, "Control+a");
+  assertEquals(all.split(" ").length, 13);
+  assertEquals(await page.evaluate(() => getSelection()?.toString()), "");
+});
+
+test("What is renamed, created, pasted and duplicated is selected and shown", async (fixture) => {
+  const { project } = fixture;
+  const names = Array.from({ length: 150 }, (_, at) => `m${100 + at}`);
+  await project.drive("keys").putAll(names);
+  const page = await open(fixture);
+  const isVisible = async (label: string) => {
+    await entry(page, label).waitFor();
+    await page.locator(`[role=row][aria-selected=true][aria-label="${label}"]:focus`).waitFor();
+    const box = await entry(page, label).boundingBox();
+    assert(box !== null && box.y > 0 && box.y < 800, `${label} is out of sight`);
+  };
+  await entry(page, "a1").click();
+  await page.keyboard.press("F2");
+  await page.keyboard.type("zzz");
+  await page.keyboard.press("Enter");
+  await isVisible("zzz");
+  await press(page, "Home");
+  await page.getByRole("button", { name: "New folder" }).click();
+  await page.getByRole("dialog").getByRole("textbox").fill("zoo");
+  await page.keyboard.press("Enter");
+  await isVisible("zoo");
+  await entry(page, "docs").waitFor();
+  await press(page, "End");
+  await page.keyboard.press("Control+c");
+  await press(page, "Home");
+  await page.keyboard.press("Control+v");
+  await isVisible("zzz (2)");
+  await entry(page, "zzz (2)").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await isVisible("zzz (3)");
+  await page.getByRole("grid").click({ button: "right", position: { x: 4, y: 4 } });
+  await page.keyboard.press("Escape");
+});
+
+test("The filters of a list are in its address", async (fixture) => {
+  const page = await open(fixture);
+  await page.getByRole("group", { name: "Filters" }).getByRole("button", { name: "Kind" }).click();
+  await page.getByRole("menuitemradio", { name: "Folders" }).click();
+  await entry(page, "a1").waitFor({ state: "detached" });
+  await page.reload();
+  await entry(page, "trip").waitFor();
+  assertEquals(await page.getByRole("grid").getByRole("row", { name: "a1" }).count(), 0);
 });

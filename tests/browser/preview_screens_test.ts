@@ -93,7 +93,6 @@ test("Details of a file, a folder and many", async (fixture) => {
   await page.getByLabel("SHA-256", { exact: true }).waitFor();
   await inspect(page, "details-file");
   await entry(page, "trip").click();
-  await page.getByRole("button", { name: "Calculate size" }).click();
   await page.getByText("1 file").first().waitFor();
   await inspect(page, "details-folder");
   await entry(page, "notes.md").click({ modifiers: ["Control"] });

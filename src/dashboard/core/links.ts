@@ -14,6 +14,9 @@ export type Section =
   | "settings"
   | "connect";
 
+/** What the address of a folder has besides its place: the file that is open, the search, and the filters. */
+export type FolderQuery = Partial<Record<"open" | "q" | "kind" | "size" | "age", string>>;
+
 export const links = {
   projects: (): string => "#/projects",
   status: (): string => "#/status",
@@ -27,7 +30,7 @@ export const links = {
     project: string,
     drive: string,
     path = "",
-    query: { open?: string; q?: string } = {},
+    query: FolderQuery = {},
   ): string => hashOf(["p", project, "files", drive, ...path.split("/")], query),
 
   /** The drive of a project that has none yet: the first upload makes it. */

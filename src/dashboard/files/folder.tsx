@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
-import { links } from "../core/links.ts";
 import { useLive } from "../core/live.ts";
 import { Details } from "../preview/details.tsx";
 import { Lightbox } from "../preview/lightbox.tsx";
@@ -10,13 +9,13 @@ import { useTitle } from "../ui/page.tsx";
 import { useClipboard } from "./actions/clipboard.ts";
 import { useShortcuts } from "./actions/shortcuts.tsx";
 import { type Entry, labelOf, type Place } from "./entry.ts";
+import { filtersIn } from "./listing/filters.ts";
 import { selectAll, selectOnly } from "./listing/selection.ts";
 import { Footer } from "./view/bars.tsx";
 import { Content } from "./view/content.tsx";
 import { FolderContext, type FolderModel } from "./view/folder_model.ts";
 import { FilesRoom } from "./view/files_room.ts";
 import { Header } from "./view/header.tsx";
-import { focusRow } from "./view/rows/entry_row.tsx";
 
 /** A folder of a drive. */
 export function Folder({ project, drive, path, query }: Place & { query: URLSearchParams }) {
@@ -38,6 +37,8 @@ function OpenFolder({ room, place, query }: {
   const text = query.get("q") ?? "";
   // Before the first rendering, so a search in the address does not show the folder first.
   useMemo(() => folder.search(text, 0), [text]);
+  const filters = JSON.stringify(filtersIn(query));
+  useMemo(() => void (folder.filters.value = JSON.parse(filters)), [filters]);
   useEffect(() => {
     folder.start(transfers);
     return () => folder.stop();
@@ -47,11 +48,10 @@ function OpenFolder({ room, place, query }: {
   const open = useMemo(() => (entry: Entry) => openEntry(folder, entry), []);
   const { app, preferences: { hasDetails } } = room;
   const selected = () => folder.selected.peek();
-  const refresh = () => room.follow(place, { removed: [], hasNew: true });
-  useClipboard({ app, place, selected, refresh });
+  useClipboard({ app, place, selected, room });
   useShortcuts(app, place, () => {
     folder.selection.value = selectAll(folder.selection.peek(), folder.order.peek());
-    focusRow({ name: "" });
+    folder.attend();
   });
   return (
     <FolderContext.Provider value={folder}>
@@ -88,13 +88,13 @@ const OPENED_HERE = { isPreview: true };
 
 /** The file of the address over the list. */
 function Preview({ folder, name }: { folder: FolderModel; name: string | null }) {
-  const { place, rows, room: { app }, isSearching, query, source } = folder;
+  const { place, rows, room: { app }, isSearching, source } = folder;
   const whole = name === null ? "" : isSearching ? name : place.path + name;
   const files = useMemo(() => rows.value.filter(({ kind }) => kind === "file"), [rows.value]);
   const index = files.findIndex((file) => file.name === whole);
   const isThere = index >= 0;
   const isGone = name !== null && !isThere && source.value.progress.value === "complete";
-  const here = links.folder(place.project, place.drive, place.path, { q: query.value });
+  const here = folder.hash;
   const shown = useRef({ name: "", index: 0 });
   if (isThere) shown.current = { name: whole, index };
   const move = (name: string) => {
@@ -124,10 +124,10 @@ function Preview({ folder, name }: { folder: FolderModel; name: string | null })
 
 /** Searches, and lets the address follow: Back ends the search. */
 function search(folder: FolderModel, text: string): void {
-  const { place: { project, drive, path }, room: { app: { router } } } = folder;
-  const hash = links.folder(project, drive, path, { q: text });
+  const { room: { app: { router } } } = folder;
   const wasSearching = folder.isSearching;
   folder.search(text);
+  const { hash } = folder;
   if (wasSearching) router.replace(hash);
   else router.go(hash);
 }

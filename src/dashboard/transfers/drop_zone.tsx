@@ -44,10 +44,7 @@ export function UploadButton({ place }: { place: Place }) {
   const app = useApp();
   const transfers = useSharedTransfers();
   if (!mayUpload(app.session, place)) return null;
-  const choose = async (isFolder: boolean) => {
-    const items = await chooseFiles({ isFolder });
-    if (items.length > 0) await transfers.upload(place, items);
-  };
+  const choose = (isFolder: boolean) => uploadChosen(transfers, place, isFolder);
   // Phones have no dialog for folders.
   const isTouch = matchMedia("(pointer: coarse)").matches;
   const open = (event: MouseEvent) => {
@@ -68,6 +65,16 @@ export function UploadButton({ place }: { place: Place }) {
       Upload
     </Button>
   );
+}
+
+/** Uploads files, or a folder, that the user chooses. */
+export async function uploadChosen(
+  transfers: Transfers,
+  place: Place,
+  isFolder = false,
+): Promise<void> {
+  const items = await chooseFiles({ isFolder });
+  if (items.length > 0) await transfers.upload(place, items);
 }
 
 /** Whether the session may send files to a folder. */

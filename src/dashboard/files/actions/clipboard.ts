@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { App } from "../../core/context.ts";
 import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
 import type { Entry, Place } from "../entry.ts";
+import type { FilesRoom } from "../view/files_room.ts";
 import { FileActions } from "./file_actions.ts";
 import { describe } from "./naming.ts";
 
@@ -23,7 +24,7 @@ interface OpenFolder {
   app: App;
   place: Place;
   selected: () => readonly Entry[];
-  refresh: () => unknown;
+  room: FilesRoom;
 }
 
 /**
@@ -44,7 +45,10 @@ export function useClipboard(folder: OpenFolder): void {
   }, []);
 }
 
-function put(event: ClipboardEvent, { app, place: { project, drive }, selected }: OpenFolder) {
+function put(
+  event: ClipboardEvent,
+  { app, place: { project, drive }, selected, room }: OpenFolder,
+) {
   const { session, toasts } = app;
   const entries = selected();
   const isCut = event.type === "cut";
@@ -52,6 +56,7 @@ function put(event: ClipboardEvent, { app, place: { project, drive }, selected }
   if (event.clipboardData === null || entries.length === 0 || !mayTake) return;
   const names = entries.map(({ name }) => name);
   const list: EntryList = { project, drive, names, isCut };
+  room.copied.value = list;
   event.clipboardData.setData(ENTRIES_TYPE, JSON.stringify(list));
   event.clipboardData.setData("text/plain", names.join("\n"));
   event.preventDefault();
@@ -59,14 +64,21 @@ function put(event: ClipboardEvent, { app, place: { project, drive }, selected }
 }
 
 function paste(event: ClipboardEvent, folder: OpenFolder) {
-  const { app, place, refresh } = folder;
+  const { app, place, room } = folder;
   const text = event.clipboardData?.getData(ENTRIES_TYPE) ?? "";
   if (text === "" || !app.session.may("write")) return;
   event.preventDefault();
-  const { project, drive, names, isCut }: EntryList = JSON.parse(text);
-  if (project !== place.project) {
-    return app.toasts.error(new Error("Files can only be pasted within their project"));
-  }
-  const actions = new FileActions(app, { project, drive, path: "" }, () => void refresh());
-  actions.drop(names, place, !isCut).catch((error) => app.toasts.error(error));
+  pasteEntries(JSON.parse(text), place, room).catch((error) => app.toasts.error(error));
+}
+
+/** Copies or moves cut and copied entries to a folder. */
+export async function pasteEntries(
+  { project, drive, names, isCut }: EntryList,
+  place: Place,
+  room: FilesRoom,
+): Promise<void> {
+  if (project !== place.project) throw new Error("Files can only be pasted within their project");
+  const from = { project, drive, path: "" };
+  const actions = new FileActions(room.app, from, (change) => room.follow(from, change));
+  await actions.drop(names, place, !isCut);
 }

@@ -26,6 +26,8 @@ export interface FolderChange {
   hasNew: boolean;
   /** An entry that got another name in its folder. */
   renamed?: Renaming;
+  /** Names that are new: they are selected and shown once they are in the list. */
+  added?: { drive: string; names: readonly string[] };
 }
 
 export class FileActions {
@@ -129,7 +131,11 @@ export class FileActions {
     const { path } = this.place;
     const created = await askForFolder(this.app, this.#files, path);
     if (created === undefined) return;
-    this.onChange({ removed: [], hasNew: true });
+    this.onChange({
+      removed: [],
+      hasNew: true,
+      added: { drive: this.place.drive, names: [created] },
+    });
     this.app.toasts.success(`Created “${labelOf({ name: created })}”`, {
       label: "Open",
       run: () => this.app.router.go(links.folder(this.place.project, this.place.drive, created)),

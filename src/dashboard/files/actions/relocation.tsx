@@ -74,7 +74,8 @@ export class Relocation {
     const gone = isWhole ? moves.map(({ entry }) => entry.name) : done.map(({ from }) => from);
     const renamed = isWhole && !isCopy ? renamingIn(moves) : undefined;
     const removed = isCopy ? [] : gone;
-    onChange({ removed, hasNew: true, ...(renamed === undefined ? {} : { renamed }) });
+    const added = { drive, names: moves.map(({ to }) => to) };
+    onChange({ removed, hasNew: true, added, ...(renamed === undefined ? {} : { renamed }) });
     this.#report({ ...transferred, moves, kept, drive });
   }
 
@@ -164,7 +165,8 @@ export class Relocation {
       const { failed } = await target.transfer(back, { isCopy: false, to: this.#files.drive });
       const made = folders.map(({ to }) => to).filter((to) => !kept.includes(to));
       if (failed.length === 0) await target.removeFolders(made);
-      this.options.onChange({ removed: moves.map(({ to }) => to), hasNew: true });
+      const added = { drive: this.#files.drive, names: moves.map(({ entry }) => entry.name) };
+      this.options.onChange({ removed: moves.map(({ to }) => to), hasNew: true, added });
       const stuck = new Set(failed.map(({ name }) => name));
       const lost = await this.#restore(replaced, stuck, target);
       if (failed[0] !== undefined) {

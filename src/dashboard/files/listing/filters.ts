@@ -30,6 +30,20 @@ export const CHOICES = {
   ],
 } as const satisfies Record<keyof Filters, readonly (readonly [string | number, string])[]>;
 
+/** Returns the filters in the address of a folder. What is no choice is left out. */
+export function filtersIn(query: URLSearchParams): Filters {
+  const chosen = Object.entries(CHOICES).flatMap(([name, choices]) => {
+    const found = choices.find(([value]) => String(value) === query.get(name));
+    return found === undefined ? [] : [[name, found[0]] as const];
+  });
+  return Object.fromEntries(chosen);
+}
+
+/** Returns filters as an address has them. */
+export function queryOf(filters: Filters): Partial<Record<keyof Filters, string>> {
+  return Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, String(value)]));
+}
+
 const DAY = 86_400_000;
 
 export function isFiltering({ kind, size, age }: Filters): boolean {

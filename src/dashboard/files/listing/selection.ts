@@ -70,6 +70,12 @@ export function rename(
   return { names: new Set([...names].map(nameOf)), anchor: nameOf(anchor), focus: nameOf(focus) };
 }
 
+/** Selects entries that have appeared. The keyboard is at the first one. */
+export function selectThese(names: readonly string[]): Selection {
+  const [first] = names;
+  return { names: new Set(names), anchor: first, focus: first };
+}
+
 /** Forgets entries that are not in the list. The focus moves to the one that is now at the same place. */
 export function retain(selection: Selection, before: Order, now: Order): Selection {
   const { names, anchor, focus } = selection;

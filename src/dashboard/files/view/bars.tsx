@@ -1,4 +1,4 @@
-import { ChevronDown, Ellipsis, ListChecks, X } from "lucide";
+import { ChevronDown, Ellipsis, X } from "lucide";
 import { useMemo } from "preact/hooks";
 import { formatBytes, formatNumber, plural } from "../../core/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -6,25 +6,29 @@ import { type MenuAction, MenuButton, type MenuItem, openMenu } from "../../ui/m
 import { Icon } from "../../ui/icon.tsx";
 import type { Entry } from "../entry.ts";
 import { CHOICES, type Filters, isFiltering } from "../listing/filters.ts";
-import { EMPTY, selectAll } from "../listing/selection.ts";
-import { type FolderModel, useFolder } from "./folder_model.ts";
+import { EMPTY } from "../listing/selection.ts";
+import { useFolder } from "./folder_model.ts";
 import { useMedia } from "./geometry.ts";
+import { detailsItem, selectAllItem } from "./menus.ts";
 
 /** Actions that are shown as buttons; the rest is in a menu. */
-const BUTTONS = 4;
+const BUTTONS = ["Download", "Share…", "Move to…", "Delete"];
 
 export function SelectionBar() {
   const folder = useFolder();
   const { selection, selected, actions } = folder;
   const isNarrow = useMedia("(width < 640px)");
-  const isSmall = useMedia("(width < 1120px)");
+  const isSmall = useMedia("(width < 1440px)");
   const own = actions.menuFor(selected.value);
   const items: MenuItem[] = [
     ...own,
     ...(own.length > 0 ? ["-" as const] : []),
     selectAllItem(folder),
+    detailsItem(folder),
   ];
-  const first = own.filter((item): item is MenuAction => item !== "-").slice(0, BUTTONS);
+  const first = own.filter((item): item is MenuAction =>
+    item !== "-" && BUTTONS.includes(item.label)
+  );
   return (
     <div class="selection-bar line" role="toolbar" aria-label="Selected files">
       <IconButton
@@ -43,16 +47,6 @@ export function SelectionBar() {
   );
 }
 
-/** The entry of menus that selects everything: touch screens have no key for it. */
-export function selectAllItem({ selection, order }: FolderModel): MenuAction {
-  return {
-    label: "Select all",
-    icon: ListChecks,
-    shortcut: "Ctrl+A",
-    run: () => void (selection.value = selectAll(selection.peek(), order.peek())),
-  };
-}
-
 function Action({ item: { label, icon, run }, isSmall }: { item: MenuAction; isSmall: boolean }) {
   if (isSmall && icon !== undefined) return <IconButton icon={icon} label={label} onClick={run} />;
   return (
@@ -65,25 +59,23 @@ function Action({ item: { label, icon, run }, isSmall }: { item: MenuAction; isS
 const TITLES: Record<keyof Filters, string> = { kind: "Kind", size: "Size", age: "Modified" };
 
 export function FilterChips() {
-  const { filters } = useFolder();
+  const { filters, filter } = useFolder();
   return (
     <div class="chips line" role="group" aria-label="Filters">
       {(Object.keys(CHOICES) as (keyof Filters)[]).map((name) => <Chip key={name} name={name} />)}
-      {isFiltering(filters.value) && (
-        <Button kind="quiet" onClick={() => void (filters.value = {})}>Clear</Button>
-      )}
+      {isFiltering(filters.value) && <Button kind="quiet" onClick={() => filter({})}>Clear</Button>}
     </div>
   );
 }
 
 function Chip({ name }: { name: keyof Filters }) {
-  const { filters, room: { app } } = useFolder();
+  const { filters, filter, room: { app } } = useFolder();
   const chosen = filters.value[name];
   const choices: readonly (readonly [string | number, string])[] = CHOICES[name];
   const label = choices.find(([value]) => value === chosen)?.[1];
   const choose = (value: string | number | undefined) => () => {
     const { [name]: _, ...others } = filters.value;
-    filters.value = value === undefined ? others : { ...others, [name]: value };
+    filter(value === undefined ? others : { ...others, [name]: value });
   };
   const items: MenuItem[] = [
     { label: "Any", isChecked: chosen === undefined, run: choose(undefined) },

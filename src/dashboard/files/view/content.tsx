@@ -40,11 +40,11 @@ export function Content({ label, open }: { label: string; open: (entry: Entry) =
 }
 
 function Nothing() {
-  const { filters, isSearching, query, place, room: { app: { session } } } = useFolder();
+  const { filters, filter, isSearching, query, place, room: { app: { session } } } = useFolder();
   if (isFiltering(filters.value)) {
     return (
       <Empty icon={SearchX} title="Nothing matches these filters">
-        <Button onClick={() => void (filters.value = {})}>Clear the filters</Button>
+        <Button onClick={() => filter({})}>Clear the filters</Button>
       </Empty>
     );
   }

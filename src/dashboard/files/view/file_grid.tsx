@@ -1,16 +1,17 @@
-import { Eye, FolderOpen } from "lucide";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { type MenuItem, type MenuPlace, openMenu } from "../../ui/menu.tsx";
+import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
+import { useSharedTransfers } from "../../transfers/transfers.ts";
+import type { MenuPlace } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
 import { moveTo } from "../listing/selection.ts";
-import { selectAllItem } from "./bars.tsx";
 import { ColumnHeads } from "./column_heads.tsx";
 import { startDrag, useDrop } from "./drag.ts";
 import { Entries } from "./rows/entries.tsx";
 import { type FolderModel, useFolder } from "./folder_model.ts";
 import { type Geometry, useGeometry, useLines } from "./geometry.ts";
 import { createKeyHandler } from "./keyboard.ts";
+import { openFilesMenu } from "./menus.ts";
 import { indexAt, usePointer } from "./pointer.ts";
 import { useAnchor, useScrollMemory } from "./scroll_memory.ts";
 
@@ -27,10 +28,8 @@ export function FileGrid({ label, open, isShared }: {
   const geometry = useGeometry(scroller, layout);
   const lines = Math.ceil(rows.value.length / geometry.columns);
   const rendered = useLines(scroller, geometry, lines);
-  const openActions = (place: MenuPlace) => {
-    const items = menuOf(folder, open);
-    if (items.length > 0) void openMenu(room.app, place, items, "Actions");
-  };
+  const transfers = useSharedTransfers();
+  const openActions = (place: MenuPlace) => openFilesMenu({ folder, transfers, open, place });
   const pointer = usePointer(folder, { open, openMenu: openActions });
   const keys = useMemo(
     () => createKeyHandler(folder, { open, openMenu: () => openActions(focused(scroller)) }),
@@ -43,7 +42,7 @@ export function FileGrid({ label, open, isShared }: {
   });
   useAnchor(scroller, folder, geometry);
   useScrollMemory(scroller, folder, geometry);
-  const byKey = useFocus(scroller, folder, geometry);
+  useFocus(scroller, folder, geometry);
   const { names } = selection.value;
   return (
     <div
@@ -54,8 +53,9 @@ export function FileGrid({ label, open, isShared }: {
       aria-multiselectable
       aria-rowcount={rows.value.length + 1}
       onKeyDown={(event) => {
-        byKey.current = true;
+        const { focus } = selection.peek();
         keys(event, geometry);
+        if (selection.peek().focus !== focus) folder.attend();
       }}
       onFocusIn={(event) => {
         const name = order.peek().nameAt(indexAt(event.target) ?? -1);
@@ -75,63 +75,42 @@ export function FileGrid({ label, open, isShared }: {
   );
 }
 
-/** The context menu of what is selected. */
-function menuOf(folder: FolderModel, open: (entry: Entry) => void): MenuItem[] {
-  const { selected, actions } = folder;
-  const [entry, ...others] = selected.peek();
-  const items = actions.menuFor(selected.peek());
-  if (entry === undefined) return [...items, selectAllItem(folder)];
-  if (others.length > 0) return items;
-  const isFolder = entry.kind === "folder";
-  const first: MenuItem = {
-    label: isFolder ? "Open" : "Preview",
-    icon: isFolder ? FolderOpen : Eye,
-    shortcut: "Enter",
-    run: () => open(entry),
-  };
-  return items.length === 0 ? [first] : [first, "-", ...items];
-}
-
 function focused(scroller: RefObject<HTMLElement | null>): HTMLElement {
   return scroller.current?.querySelector<HTMLElement>("[role=row][tabindex='0']") ?? document.body;
 }
 
-/**
- * Moves the browser's focus to the entry that the keyboard is at. Returns a flag to be set before a key moves it: then
- * the list scrolls there, too.
- */
+/** Scrolls to the entry that the keyboard is at, and moves the browser's focus there, as `FolderModel.attention` says. */
 function useFocus(
   scroller: RefObject<HTMLElement | null>,
-  { selection, order }: FolderModel,
+  { attention, selection, order }: FolderModel,
   geometry: Geometry,
-): { current: boolean } {
+): void {
+  const turn = attention.value;
   const { focus } = selection.value;
-  const byKey = useRef(false);
+  const seen = useRef(turn);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    if (byKey.current && focus !== undefined) {
+    const isAsked = seen.current !== turn;
+    seen.current = turn;
+    if (isAsked && focus !== undefined) {
       const line = Math.floor(order.peek().indexOf(focus) / geometry.columns);
       reveal(element, line, geometry.height);
     }
-    const isMoved = byKey.current;
-    byKey.current = false;
-    // After a folder was opened, or the row with the focus went away, the keys go on in the list, too. The field of a
-    // name keeps the focus.
     const follow = () => {
       const { activeElement } = document;
-      const isInList = element.contains(activeElement) && activeElement?.tagName !== "INPUT";
-      if (activeElement === document.body || (isMoved && isInList)) {
-        focused(scroller).focus({ preventScroll: true });
-      }
+      // A view that has just opened has the focus in its heading.
+      const isFree = activeElement === document.body || activeElement?.tagName === "H1";
+      const isOurs = (turn.isTaking || element.contains(activeElement)) &&
+        !isField(activeElement) && !hasDialog();
+      if (isFree || (isAsked && isOurs)) focused(scroller).focus({ preventScroll: true });
     };
     // If `useScrollMemory` has just changed the selection, the next rendering moves the focus.
     if (selection.peek().focus === focus) follow();
     // The row may be rendered only after the scrolling.
     const frame = requestAnimationFrame(follow);
     return () => cancelAnimationFrame(frame);
-  }, [focus]);
-  return byKey;
+  }, [focus, turn]);
 }
 
 /** Scrolls as little as possible until a line is visible. */

@@ -1,4 +1,6 @@
+import { signal } from "@preact/signals";
 import type { App } from "../../core/context.ts";
+import type { EntryList } from "../actions/clipboard.ts";
 import type { FolderChange } from "../actions/file_actions.ts";
 import type { Entry, Place } from "../entry.ts";
 import { type BrowserStore, browserStoreOf } from "../listing/browser_store.ts";
@@ -16,6 +18,8 @@ const MAX_ENTRIES = 150_000;
 export class FilesRoom {
   readonly preferences: Preferences = createPreferences(localStorage);
   readonly thumbnails: Thumbnails;
+  /** What was cut or copied last on this page, which the menu pastes: only keys reach the system's clipboard. */
+  readonly copied = signal<EntryList | undefined>(undefined);
   readonly #store: BrowserStore;
   /** The lists by place. The first one was opened longest ago. */
   readonly #listings = new Map<string, Listing>();
@@ -30,7 +34,9 @@ export class FilesRoom {
   follow({ project, drive }: Place, change: FolderChange): void {
     const { place } = this.#open ?? {};
     const isSame = place?.project === project && place.drive === drive;
-    this.#open?.apply(isSame ? change : { removed: [], hasNew: change.hasNew });
+    const { hasNew, added } = change;
+    const elsewhere = { removed: [], hasNew, ...(added === undefined ? {} : { added }) };
+    this.#open?.apply(isSame ? change : elsewhere);
   }
 
   /** Lets the folder that is open follow what others changed in its drive. */

@@ -6,10 +6,17 @@ import { type DriveLinks, linksOf } from "../../links/drive_links.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { FileActions, type FolderChange } from "../actions/file_actions.ts";
 import type { Entry, Place } from "../entry.ts";
-import { filterEntries, type Filters } from "../listing/filters.ts";
+import { filterEntries, type Filters, queryOf } from "../listing/filters.ts";
 import type { Listing } from "../listing/listing.ts";
 import { sortEntries } from "../listing/order.ts";
-import { EMPTY, type Order, rename, retain, type Selection } from "../listing/selection.ts";
+import {
+  EMPTY,
+  type Order,
+  rename,
+  retain,
+  type Selection,
+  selectThese,
+} from "../listing/selection.ts";
 import type { FilesRoom } from "./files_room.ts";
 import { startSearch } from "./search.ts";
 
@@ -17,6 +24,11 @@ import { startSearch } from "./search.ts";
 const FEW = 100;
 /** Time without another letter after which a search starts, in milliseconds. */
 const SEARCH_DELAY = 250;
+
+interface Attention {
+  /** Whether the focus comes from a button, too. */
+  isTaking: boolean;
+}
 
 /** An open folder: its list, what is searched and filtered, and what is selected. */
 export class FolderModel {
@@ -29,6 +41,15 @@ export class FolderModel {
   readonly searched = signal(0);
   readonly filters = signal<Filters>({});
   readonly selection = signal<Selection>(EMPTY);
+  readonly #attention = signal<Attention>({ isTaking: false });
+  /**
+   * Changes when the list shall show the entry that the keyboard is at. This is the one rule for the focus: the focus
+   * follows that entry if it is in the list or nowhere, and after an action that made the entry from a button, too. It is
+   * never taken from a field or a dialog.
+   */
+  readonly attention: ReadonlySignal<Attention> = this.#attention;
+  /** Names that are selected and shown as soon as one of them is in the list. */
+  #awaited: readonly string[] = [];
   /** Keeps where the list is, before its address is left. */
   keepPlace: () => void = () => {};
   readonly #hits = signal<Listing | undefined>(undefined);
@@ -90,6 +111,7 @@ export class FolderModel {
         const now = this.order.value;
         this.selection.value = retain(this.selection.peek(), before, now);
         before = now;
+        this.#selectAwaited();
       }),
       follow(transfers.finished, (places) => {
         if (places.some((place) => this.#isBelow(place))) this.follow();
@@ -124,6 +146,7 @@ export class FolderModel {
   readonly follow: () => void = paced(async () => {
     await this.source.peek().done;
     await this.refresh();
+    await this.#loadLinks();
   }, this.#leaving.signal);
 
   /** Searches the drive for names with a text, or shows the folder again. */
@@ -147,16 +170,46 @@ export class FolderModel {
     const { project, drive, path } = this.place;
     if (kind === "folder") return links.folder(project, drive, name);
     const q = this.query.peek();
+    const filters = queryOf(this.filters.peek());
     return links.folder(
       project,
       drive,
       path,
-      q === "" ? { open: name.slice(path.length) } : { open: name, q },
+      q === "" ? { open: name.slice(path.length), ...filters } : { open: name, q, ...filters },
     );
   }
 
+  /** Shows what passes filters. They are in the address, so a reload and a copied address show the same. */
+  readonly filter = (filters: Filters): void => {
+    this.filters.value = filters;
+    this.room.app.router.replace(this.hash);
+  };
+
+  /** The address of the list, with its search and its filters. */
+  get hash(): string {
+    const { project, drive, path } = this.place;
+    return links.folder(project, drive, path, {
+      q: this.query.value,
+      ...queryOf(this.filters.value),
+    });
+  }
+
+  /** Lets the list show the entry that the keyboard is at, and the focus follow it. */
+  attend(isTaking = false): void {
+    this.#attention.value = { isTaking };
+  }
+
+  #selectAwaited(): void {
+    const found = this.#awaited.filter((name) => this.order.peek().indexOf(name) >= 0);
+    if (found.length === 0) return;
+    this.#awaited = [];
+    this.selection.value = selectThese(found);
+    this.attend(true);
+  }
+
   /** Shows a change, and reads the list again if it needs that. */
-  apply({ removed, hasNew, renamed }: FolderChange): void {
+  apply({ removed, hasNew, renamed, added }: FolderChange): void {
+    this.#awaited = added?.drive === this.place.drive ? added.names : [];
     batch(() => {
       for (const list of [this.listing, this.#hits.value]) {
         if (renamed !== undefined) list?.rename(renamed);
@@ -164,6 +217,8 @@ export class FolderModel {
       }
       if (renamed !== undefined) this.selection.value = rename(this.selection.peek(), renamed);
     });
+    if (renamed !== undefined) this.attend();
+    this.#selectAwaited();
     if (hasNew) void this.refresh();
   }
 

@@ -18,12 +18,11 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { MenuButton, type MenuItem } from "../../ui/menu.tsx";
 import { folderOf, labelOf } from "../entry.ts";
-import type { Column } from "../listing/order.ts";
 import { FilterChips, SelectionBar } from "./bars.tsx";
-import { sortedBy, TITLES } from "./column_heads.tsx";
 import { useDrop } from "./drag.ts";
-import { type FolderModel, useFolder } from "./folder_model.ts";
+import { useFolder } from "./folder_model.ts";
 import { useMedia } from "./geometry.ts";
+import { detailsItem, refreshItem, sortItems } from "./menus.ts";
 
 /** What is above the list: where it is, how to find something, and what can be done. */
 export function Header({ onSearch }: { onSearch: (text: string) => void }) {
@@ -61,10 +60,10 @@ export function Header({ onSearch }: { onSearch: (text: string) => void }) {
         {isNarrow ? (isSelecting ? null : upload) : (
           <div class="files-tools line">
             {isSmall ? more : <ViewButtons />}
-            {isSmall || isSelecting || !session.may("write")
+            {isSmall || !session.may("write")
               ? null
               : <Button icon={FolderPlus} onClick={() => actions.newFolder()}>New folder</Button>}
-            {isSelecting ? null : upload}
+            {upload}
           </div>
         )}
       </div>
@@ -206,19 +205,11 @@ function ViewButtons() {
   );
 }
 
-function sortItems({ room: { preferences: { sort } } }: FolderModel): MenuItem[] {
-  return (Object.keys(TITLES) as Column[]).map((column) => ({
-    label: `Sort by ${TITLES[column].toLowerCase()}`,
-    isChecked: sort.value.column === column,
-    run: () => void (sort.value = sortedBy(sort.value, column)),
-  }));
-}
-
 /** The menu of small screens, with the entries that do not fit into the header. */
 function MoreButton() {
   const folder = useFolder();
   const own = folder.actions.menuFor([]);
-  const { room: { preferences: { layout, hasDetails } } } = folder;
+  const { room: { preferences: { layout } } } = folder;
   const isGrid = layout.value === "grid";
   const items: MenuItem[] = [
     ...own,
@@ -228,8 +219,8 @@ function MoreButton() {
       icon: isGrid ? List : LayoutGrid,
       run: () => void (layout.value = isGrid ? "list" : "grid"),
     },
-    { label: "Details", icon: PanelRight, run: () => void (hasDetails.value = !hasDetails.value) },
-    { label: "Refresh", icon: RefreshCw, run: () => folder.refresh() },
+    detailsItem(folder),
+    refreshItem(folder),
     "-",
     ...sortItems(folder),
   ];

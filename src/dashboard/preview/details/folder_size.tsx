@@ -9,15 +9,24 @@ import { Button } from "../../ui/button.tsx";
 interface Total {
   files: number;
   bytes: number;
-  state: "unknown" | "counting" | "stopped" | "complete";
+  state: "counting" | "stopped" | "complete";
 }
 
-/** Counts the files below folders when it is asked to, and can be stopped. */
+/** Time that folders stay selected before they are counted, in milliseconds: keys may move on. */
+const PATIENCE = 300;
+
+/** Counts the files below folders, which can be stopped. */
 export function FolderSize({ place, prefixes }: { place: Place; prefixes: readonly string[] }) {
   const { api, toasts } = useApp();
-  const [total, setTotal] = useState<Total>({ files: 0, bytes: 0, state: "unknown" });
+  const [total, setTotal] = useState<Total>({ files: 0, bytes: 0, state: "counting" });
   const counting = useRef<AbortController | undefined>(undefined);
-  useEffect(() => () => counting.current?.abort(), []);
+  useEffect(() => {
+    const timer = setTimeout(() => void start(), PATIENCE);
+    return () => {
+      clearTimeout(timer);
+      counting.current?.abort();
+    };
+  }, []);
   const start = async () => {
     const stop = counting.current = new AbortController();
     let [files, bytes] = [0, 0];
@@ -39,22 +48,16 @@ export function FolderSize({ place, prefixes }: { place: Place; prefixes: readon
   return (
     <div class="details-group">
       <h3>Size</h3>
-      {state === "unknown" ? null : (
-        <p aria-live="polite" class="number">
-          {state === "complete" ? "" : "At least "}
-          {formatBytes(bytes)}, {plural(files, "file")}
-          {isCounting ? "…" : state === "stopped" ? " (stopped)" : ""}
-        </p>
-      )}
+      <p aria-live="polite" class="number">
+        {state === "complete" ? "" : "At least "}
+        {formatBytes(bytes)}, {plural(files, "file")}
+        {isCounting ? "…" : state === "stopped" ? " (stopped)" : ""}
+      </p>
       {isCounting
         ? <Button onClick={() => counting.current?.abort()}>Stop</Button>
         : state === "complete"
         ? null
-        : (
-          <Button icon={Calculator} onClick={() => void start()}>
-            {state === "stopped" ? "Calculate again" : "Calculate size"}
-          </Button>
-        )}
+        : <Button icon={Calculator} onClick={() => void start()}>Calculate again</Button>}
     </div>
   );
 }

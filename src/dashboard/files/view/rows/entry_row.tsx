@@ -28,7 +28,10 @@ export function EntryRow(props: EntryProps) {
   return (
     <div {...frameOf(props, "entry entry-row")}>
       <div role="gridcell" class="entry-main line">
-        <Tick size={20} entry={entry} />
+        <span class="entry-check" aria-hidden="true" />
+        <span class="entry-picture">
+          <Picture entry={entry} size={20} />
+        </span>
         <Name entry={entry} />
         <Badges {...props} />
         <span class="entry-meta" aria-hidden="true">
@@ -56,7 +59,10 @@ export function EntryTile(props: EntryProps) {
   return (
     <div {...frameOf(props, "entry entry-tile")}>
       <div role="gridcell" class="tile frame">
-        <Tick size={44} entry={entry} />
+        <span class="entry-picture">
+          <Picture entry={entry} size={44} />
+          <span class="entry-check" aria-hidden="true" />
+        </span>
         <div class="tile-foot">
           <Name entry={entry} />
           <More entry={entry} />
@@ -88,16 +94,6 @@ function frameOf(props: EntryProps, name: string) {
     "data-name": entry.name,
     style,
   };
-}
-
-/** The picture of an entry, which a tick covers where it can be selected with the mouse. */
-function Tick({ size, entry }: { size: number; entry: Entry }) {
-  return (
-    <span class="entry-picture">
-      <Picture entry={entry} size={size} />
-      <span class="entry-check" aria-hidden="true" />
-    </span>
-  );
 }
 
 function Name({ entry }: { entry: Entry }) {
