@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<Exclude<ErrorCode, Specific>, string>> = {
   app_not_found: "This application is gone",
   challenge_not_found: PAGE,
   drive_not_found: "This drive is gone",
-  file_not_found: "The file is gone",
+  file_not_found: "There is no file with this name any more",
   key_not_found: "This key is gone",
   link_not_found: "This link is gone",
   project_not_found: "This project is gone",
