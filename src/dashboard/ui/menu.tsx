@@ -1,4 +1,4 @@
-import type { IconNode } from "lucide";
+import { Check, type IconNode } from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type App, useApp } from "../core/context.ts";
 import { IconButton } from "./button.tsx";
@@ -117,6 +117,7 @@ function Entry({ item, onChoose }: { item: MenuAction; onChoose: () => void }) {
     >
       {icon === undefined ? <span class="icon" /> : <Icon of={icon} />}
       <span class="menu-label">{label}</span>
+      {isChecked && <Icon of={Check} size={16} class="menu-tick" />}
       {shortcut === undefined ? null : <kbd aria-hidden="true">{shortcut}</kbd>}
     </button>
   );
