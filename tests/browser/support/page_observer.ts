@@ -58,6 +58,8 @@ export class PageObserver {
 
   private follow(page: Page): void {
     page.on("console", (message) => {
+      // The browser prints a line when a server is killed that streams hints: the page opens the stream again.
+      if (isBrokenStream(message.text(), message.location().url)) return;
       if (["error", "warning"].includes(message.type())) {
         this.record(`${message.type()}: ${message.text()} (${message.location().url})`);
       }
@@ -97,4 +99,8 @@ function decode(url: string): string {
   } catch {
     return url;
   }
+}
+
+function isBrokenStream(text: string, url: string): boolean {
+  return /\/hints\b/.test(url) && /net::ERR_/.test(text);
 }
