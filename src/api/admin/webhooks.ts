@@ -200,9 +200,9 @@ export const changeWebhook = projectEndpoint({
   },
 }, async (call, deps) => {
   const { store } = deps;
-  const current = await requireWebhook(call, deps);
   const fields = await Fields.read(call, deps.idleTimeout, CHANGEABLE);
   if (!CHANGEABLE.some((name) => fields.has(name))) throw errors.nothingToChange(CHANGEABLE);
+  const current = await requireWebhook(call, deps);
   const filters = filtersOf(fields);
   const changes = {
     ...filters,
