@@ -43,6 +43,23 @@ interface Quota {
   trash_bytes: number;
 }
 
+/** A change of a name of a drive. */
+export interface RemoteChange {
+  id: string;
+  at: string;
+  type: "put" | "delete" | "move";
+  name: string;
+  from?: string;
+  size?: number;
+}
+
+/** Changes, and the cursor after them. */
+export interface ChangesPage {
+  changes: RemoteChange[];
+  last: string;
+  more: boolean;
+}
+
 /** A file, or a directory, which has a name ending with a slash only. */
 export type Entry = FileInfo | { name: string; size?: undefined };
 
@@ -64,6 +81,15 @@ export class RemoteDrives {
     const query: Record<string, string> = prefix === undefined ? {} : { prefix };
     const drives = this.connection.items<ListedDrive>({ path: [], query }, "drives");
     for await (const { drive_name: name, files, bytes } of drives) yield { name, files, bytes };
+  }
+
+  /**
+   * Returns changes of a drive.
+   *
+   * @param query As the API has it: `since`, `limit`, `wait`.
+   */
+  async changes(drive: string, query: Record<string, string>): Promise<ChangesPage> {
+    return await this.connection.requestJson({ method: "GET", path: [drive, "changes"], query });
   }
 
   /** Creates an empty drive. @throws {ClientError} if there is one of this name. */

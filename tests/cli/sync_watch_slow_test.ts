@@ -1,9 +1,11 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
+import { ADMINISTERED, Project } from "../support/admin.ts";
 import { ClientWorkspace, waitUntil } from "../support/cli/client.ts";
 import { Proxy } from "../support/cli/proxy.ts";
 import { Folder } from "../support/command.ts";
-import { PROJECT_KEY, TestServer } from "../support/server.ts";
+import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { RunningCommand } from "../support/cli/client.ts";
+import { keepChanges } from "../support/store/changes.ts";
 
 Deno.test("sync --watch sends changes as they are made, and survives an outage of the server.", async () => {
   await using folder = await Folder.make();
@@ -54,4 +56,41 @@ Deno.test("sync --watch fetches changes from a drive, and ends if the key is rev
   proxy.intercept = () => Response.json({ errors: ["The key is not known"] }, { status: 401 });
   const { code, stderr } = await command.finished();
   assertEquals([code, /does not accept the project key/.test(stderr)], [1, true]);
+});
+
+Deno.test("sync --watch fetches a change within seconds where changes are kept, and goes on after an outage.", async () => {
+  await using folder = await Folder.make();
+  const options = { ...ADMINISTERED, data: folder.at("data") };
+  let server = await TestServer.start(options);
+  const { port } = server;
+  const env = { KVDRIVE_URL: server.origin, KVDRIVE_KEY: PROJECT_KEY };
+  const store = async (name: string) => {
+    const answer = await server.fetch("d", `/files?name=${name}`, { method: "POST", body: name });
+    await answer.body?.cancel();
+    assertEquals(answer.status, 201);
+  };
+  await store("x/a");
+  await keepChanges(new Project(server, PROJECT_ID, PROJECT_KEY), 7);
+  const command = new RunningCommand(
+    ["sync", "d:x", "there", "--watch"],
+    env,
+    folder.path,
+    undefined,
+  );
+  try {
+    await waitUntil("the first file is here", () => folder.has("there/a"));
+    const start = performance.now();
+    await store("x/b");
+    await waitUntil("a new file is here", () => folder.has("there/b"));
+    // Without the feed, drives are compared every ten seconds.
+    assertLess(performance.now() - start, 5000);
+    server.process.kill("SIGKILL");
+    await server.process.status;
+    server = await TestServer.start({ ...options, fixedPort: port });
+    await store("x/c");
+    await waitUntil("what came after the outage is here", () => folder.has("there/c"));
+  } finally {
+    await command.kill();
+    await server[Symbol.asyncDispose]();
+  }
 });

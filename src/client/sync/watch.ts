@@ -1,28 +1,40 @@
+import { delay } from "@std/async/delay";
+import { MINUTE, SECOND } from "../../rules/units.ts";
 import { ClientError, Refused } from "../errors.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
+import type { RemoteFolder } from "./remote_tree.ts";
 
 /** Milliseconds without another change until changes are transferred, and after which that no longer counts. */
 const QUIET_TIME = 500;
 const MAX_DELAY = 5000;
 
-/** Milliseconds between two passes if nothing is known to have changed: of a local source, and of one on a server. */
-const LOCAL_RESCAN = 60_000;
-const REMOTE_RESCAN = 10_000;
+/** Milliseconds between two passes if nothing is known to have changed: of a drive whose changes are not kept, and of others. */
+const UNWATCHED_RESCAN = 10 * SECOND;
+const RESCAN = MINUTE;
+
+/** How long one request waits for a change, in seconds: shorter than proxies wait for a response. */
+export const CHANGE_WAIT = 25;
 
 /** Milliseconds until a pass that failed is repeated. */
-const RETRY_DELAY = 5000;
+const RETRY_DELAY = 5 * SECOND;
 
 /** How many times as long as a pass takes is waited for the next one, if nothing is known to have changed. */
 const IDLE_FACTOR = 9;
 
+/** What is watched. */
+export interface WatchedSource {
+  /** Milliseconds between two passes while it cannot be watched. */
+  rescan: number;
+  /** Calls `onChange` after each change from now on, until it is disposed of. Returns `undefined` if it cannot be watched. */
+  begin(onChange: () => void): Promise<Disposable | undefined>;
+}
+
 export interface WatchOptions {
-  /** The folder of this machine that is the source; `undefined` if the source is on a server. */
-  folder: string | undefined;
+  source: WatchedSource;
   /** Makes the target like the source. */
   pass: () => Promise<void>;
   /** Receives why a pass failed, once until another reason or a success. */
   onFailure: (error: ClientError) => void;
-  /** Receives why changes are found by reading all of the folder only. */
-  onNotice: (sentence: string) => void;
 }
 
 /**
@@ -30,19 +42,18 @@ export interface WatchOptions {
  *
  * @throws {Refused} if the server does not accept the key.
  */
-export async function watch(
-  { folder, pass, onFailure, onNotice }: WatchOptions,
-): Promise<never> {
-  const rescan = folder === undefined ? REMOTE_RESCAN : LOCAL_RESCAN;
+export async function watch({ source, pass, onFailure }: WatchOptions): Promise<never> {
   let reported = "";
   for (;;) {
-    // Changes during the pass are those of the next one.
-    using changes = new ChangeWatch(folder, onNotice);
+    using changes = new Changes();
     let wait = RETRY_DELAY;
     const start = performance.now();
     try {
+      // Changes during the pass are those of the next one.
+      const isWatched = await changes.begin(source);
       await pass();
       reported = "";
+      const rescan = isWatched ? RESCAN : source.rescan;
       wait = Math.max(rescan, (performance.now() - start) * IDLE_FACTOR);
     } catch (error) {
       const isLasting = error instanceof Refused && error.status === 401;
@@ -54,21 +65,100 @@ export async function watch(
   }
 }
 
-class ChangeWatch implements Disposable {
-  readonly #watcher: Deno.FsWatcher | undefined;
+/** Returns a folder of this machine. @param onNotice Receives why it cannot be watched. */
+export function folderSource(
+  folder: string,
+  onNotice: (sentence: string) => void,
+): WatchedSource {
+  return {
+    rescan: RESCAN,
+    begin(onChange) {
+      try {
+        const watcher = Deno.watchFs(folder, { recursive: true });
+        void followFolder(watcher, onChange);
+        return Promise.resolve(watcher);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        onNotice(`Cannot watch ${folder} (${reason}): it is read again every minute`);
+        return Promise.resolve(undefined);
+      }
+    },
+  };
+}
+
+async function followFolder(watcher: Deno.FsWatcher, onChange: () => void): Promise<void> {
+  try {
+    for await (const { kind } of watcher) {
+      // Reading the files would start another pass.
+      if (kind !== "access") onChange();
+    }
+  } catch {
+    // The folder is gone. The next pass says so.
+  }
+}
+
+/** Returns a folder of a drive, which is watched if its project keeps changes. */
+export function driveSource(drives: RemoteDrives, folder: RemoteFolder): WatchedSource {
+  return {
+    rescan: UNWATCHED_RESCAN,
+    async begin(onChange) {
+      const since = await presentCursor(drives, folder.drive);
+      if (since === undefined) return undefined;
+      const stop = new AbortController();
+      void followDrive(drives, folder, { since, onChange, signal: stop.signal });
+      return { [Symbol.dispose]: () => stop.abort() };
+    },
+  };
+}
+
+/** Returns `undefined` if no changes are kept, or if the server knows none. */
+async function presentCursor(drives: RemoteDrives, drive: string): Promise<string | undefined> {
+  try {
+    return (await drives.changes(drive, {})).last;
+  } catch (error) {
+    if (error instanceof Refused && (error.code === "changes_off" || error.status === 404)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function followDrive(
+  drives: RemoteDrives,
+  { drive, prefix }: RemoteFolder,
+  { since, onChange, signal }: { since: string; onChange: () => void; signal: AbortSignal },
+): Promise<void> {
+  const isBelow = (name = "") => prefix === "" || name.startsWith(prefix);
+  let last = since;
+  try {
+    while (!signal.aborted) {
+      const page = await drives.changes(drive, { since: last, wait: String(CHANGE_WAIT) });
+      last = page.last;
+      if (page.changes.some(({ name, from }) => isBelow(name) || isBelow(from))) onChange();
+    }
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    // The next pass begins anew, and says what fails.
+    await delay(RETRY_DELAY);
+    onChange();
+  }
+}
+
+/** The changes of a source since a pass began. */
+class Changes implements Disposable {
+  #watching: Disposable | undefined;
   #lastChange = Infinity;
   #firstChange = Infinity;
   #onChange: () => void = () => {};
 
-  constructor(folder: string | undefined, onNotice: (sentence: string) => void) {
-    if (folder === undefined) return;
-    try {
-      this.#watcher = Deno.watchFs(folder, { recursive: true });
-      this.#follow(this.#watcher);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      onNotice(`Cannot watch ${folder} (${reason}): it is read again every minute`);
-    }
+  /** Returns whether the source is watched from now on. */
+  async begin(source: WatchedSource): Promise<boolean> {
+    this.#watching = await source.begin(() => {
+      this.#lastChange = performance.now();
+      this.#firstChange = Math.min(this.#firstChange, this.#lastChange);
+      this.#onChange();
+    });
+    return this.#watching !== undefined;
   }
 
   /** Waits until a change is followed by a quiet time, but not longer than `longest`. */
@@ -86,25 +176,11 @@ class ChangeWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#watcher?.close();
+    this.#watching?.[Symbol.dispose]();
   }
 
   /** When the changes so far are to be transferred. */
   get #due(): number {
     return Math.min(this.#lastChange + QUIET_TIME, this.#firstChange + MAX_DELAY);
-  }
-
-  async #follow(watcher: Deno.FsWatcher): Promise<void> {
-    try {
-      for await (const { kind } of watcher) {
-        // Reading the files would start another pass.
-        if (kind === "access") continue;
-        this.#lastChange = performance.now();
-        this.#firstChange = Math.min(this.#firstChange, this.#lastChange);
-        this.#onChange();
-      }
-    } catch {
-      // The folder is gone. The next pass says so.
-    }
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "../../../client/sync/sync.ts";
 import type { RemoteFolder } from "../../../client/sync/remote_tree.ts";
 import { UploadSides } from "../../../client/sync/upload_sides.ts";
-import { watch } from "../../../client/sync/watch.ts";
+import { driveSource, folderSource, watch } from "../../../client/sync/watch.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import type { UploadStates } from "../../../client/upload_states.ts";
 import { LOCAL_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
@@ -42,11 +42,13 @@ export async function syncFolders(call: CommandCall): Promise<void> {
   using transfer = await TransferSession.open(call);
   const run = new SyncRun(transfer, ends, await openStates(call.env));
   if (!call.has("watch")) return await run.once();
+  const notice = (sentence: string) => transfer.view.printNotice(sentence);
   await watch({
-    folder: typeof ends.source === "string" ? resolve(ends.source) : undefined,
+    source: typeof ends.source === "string"
+      ? folderSource(resolve(ends.source), notice)
+      : driveSource(transfer.drives, ends.source),
     pass: () => run.pass(),
-    onFailure: (error) => transfer.view.printNotice(`${error.message}. Still watching`),
-    onNotice: (sentence) => transfer.view.printNotice(sentence),
+    onFailure: (error) => notice(`${error.message}. Still watching`),
   });
 }
 
