@@ -40,6 +40,7 @@ export type SectionName =
   | "Trash"
   | "Applications"
   | "Keys"
+  | "Webhooks"
   | "Usage"
   | "Activity"
   | "Settings"
