@@ -80,7 +80,10 @@ export function useScrollMemory(
 /** Entries below the first visible one that are looked for if it is gone. */
 const MAX_ANCHORS = 100;
 
-/** Keeps what is visible where it is when entries above it come or go, as others may change the list at any time. */
+/**
+ * Keeps what is visible where it is when entries above it come or go, as others may change the list at any time. While the
+ * list is read for the first time it is left alone: its entries arrive in another order.
+ */
 export function useAnchor(
   scroller: RefObject<HTMLElement | null>,
   { order, source, filters, room: { preferences: { sort } } }: FolderModel,
@@ -88,12 +91,15 @@ export function useAnchor(
 ): void {
   // With another one of these, the list begins anew.
   const view = [source.value, filters.value, sort.value, columns, height];
-  const before = useRef({ order: order.value, view });
+  const isComplete = source.value.progress.value === "complete";
+  const before = useRef({ order: order.value, view, isComplete });
   useLayoutEffect(() => {
     const element = scroller.current;
     const last = before.current;
-    before.current = { order: order.value, view };
-    if (element === null || view.some((part, at) => part !== last.view[at])) return;
+    before.current = { order: order.value, view, isComplete };
+    if (element === null || !last.isComplete || view.some((part, at) => part !== last.view[at])) {
+      return;
+    }
     const line = Math.ceil(element.scrollTop / height);
     if (line === 0 || last.order === order.value) return;
     for (let index = line * columns; index < line * columns + MAX_ANCHORS; index++) {
@@ -102,7 +108,7 @@ export function useAnchor(
       element.scrollTop += (Math.floor(now / columns) - Math.floor(index / columns)) * height;
       return;
     }
-  }, [order.value, ...view]);
+  }, [order.value, isComplete, ...view]);
 }
 
 function leftIn(state: unknown): Left | undefined {
