@@ -179,7 +179,8 @@ test("A file is deleted from its preview, and brought back", async (fixture) => 
   await project.call("PATCH", "", { body: { trash_days: 7 } });
   await fillWithImages(fixture);
   await open(fixture, "b.png");
-  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("group", { name: "Actions" }).getByRole("button", { name: "Delete" })
+    .click();
   const question = page.getByRole("dialog", { name: /Delete/ });
   if (await question.count() > 0) await question.getByRole("button", { name: /Delete/ }).click();
   await waitForName(page, "c.png", "2 of 2");
