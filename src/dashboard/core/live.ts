@@ -14,7 +14,7 @@ export interface LiveScope {
   drive?: string;
 }
 
-/** The shortest time between two calls, and until a stream that has ended is opened again, in milliseconds. */
+/** The shortest time between two calls, and until a stream is opened, or opened again after its end, in milliseconds. */
 const PAUSE = 1000;
 /** Time until a stream is opened again that the server has no room for, in milliseconds. */
 const NO_ROOM_PAUSE = 30_000;
@@ -33,6 +33,8 @@ export class Live {
    * @param signal Ends this.
    */
   async follow(scope: LiveScope, onChange: () => void, signal: AbortSignal): Promise<void> {
+    // What the view shows is loaded first.
+    await rest(PAUSE, signal);
     let mark = "";
     const hear = (next: string, isChange: boolean) => {
       if (isChange || mark === "") onChange();
