@@ -7,7 +7,7 @@
 import { StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
-import { identityOf, keys, prefixes, ranges } from "../engine/keys.ts";
+import { identityOf, keys, prefixes, ranges, WEBHOOK_KINDS } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import type { KvReader } from "../reads/read_queue.ts";
@@ -39,8 +39,6 @@ export const DELETION_BATCH = 100;
 
 /** How often the store is searched for deletions that another process began, in milliseconds. */
 export const DELETION_INTERVAL = 2000;
-
-const WEBHOOK_KINDS = ["webhook", "webhook_state", "webhook_cursor", "webhook_due"] as const;
 
 type Marker = Deno.KvEntry<DeletionMarker>;
 

@@ -24,7 +24,9 @@ type InApp = [project: string, app: string, id: string];
 
 export type UsageCounter = "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes";
 
-export type WebhookKind = "webhook" | "webhook_state" | "webhook_cursor" | "webhook_due";
+export const WEBHOOK_KINDS = ["webhook", "webhook_state", "webhook_cursor", "webhook_due"] as const;
+
+export type WebhookKind = typeof WEBHOOK_KINDS[number];
 
 export const keys = {
   /** The number of the store's format. */

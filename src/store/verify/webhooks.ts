@@ -4,20 +4,18 @@
  *
  * @module
  */
-import { keys, prefixes, type WebhookKind } from "../engine/keys.ts";
+import { keys, prefixes, WEBHOOK_KINDS } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { ProjectRecord } from "../engine/records.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteAll, type Problem, repairable } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-const KINDS: readonly WebhookKind[] = ["webhook", "webhook_state", "webhook_cursor", "webhook_due"];
-
 export function* webhookProblems(
   snapshot: Snapshot,
   deletions: PendingDeletions,
 ): Generator<Problem> {
-  for (const kind of KINDS) {
+  for (const kind of WEBHOOK_KINDS) {
     for (const head of snapshot.heads(prefixes.webhooks(kind), 2)) {
       const project = String(head[1]);
       const owner = keys.project(project);
