@@ -138,7 +138,7 @@ async function followDrive(
     }
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    // The next pass begins anew, and says what fails.
+    // The next pass watches again, and reports the failure.
     await delay(RETRY_DELAY);
     onChange();
   }

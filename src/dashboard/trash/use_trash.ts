@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import { dataOf, pagesOf } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
-import { wordsOf } from "../core/error_words.ts";
+import { wordsOf } from "../core/api_error.ts";
 import { plural } from "../core/format.ts";
 import type { Resource } from "../core/resource.ts";
 import { askAboutConflicts } from "../files/actions/conflict_dialog.tsx";

@@ -3,7 +3,7 @@ import { type Signal, signal } from "@preact/signals";
 import { dataOf } from "../../core/api.ts";
 import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
-import { wordsOf } from "../../core/error_words.ts";
+import { wordsOf } from "../../core/api_error.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { serverAddress } from "../../core/server.ts";

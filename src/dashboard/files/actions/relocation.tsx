@@ -1,7 +1,6 @@
-import type { ErrorCode } from "../../core/api_error.ts";
+import { type ErrorCode, wordsOf } from "../../core/api_error.ts";
 import { inParallel } from "../../core/concurrency.ts";
 import type { App } from "../../core/context.ts";
-import { wordsOf } from "../../core/error_words.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
