@@ -89,7 +89,10 @@ function statOrZero(path: string): { size: number; allocated: number } {
  * @param path The store's file.
  * @param reader The connection with the read transaction.
  */
-export function checkpointAfterRead(path: string, reader: DatabaseSync): void {
+export function checkpointAfterRead(
+  path: string,
+  reader: Pick<DatabaseSync, "exec" | "prepare">,
+): void {
   withSqlite(path, (writer) => {
     writer.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}`);
     // A writer that commits first would checkpoint the log itself, so writers have to wait for the lock.
@@ -100,11 +103,13 @@ export function checkpointAfterRead(path: string, reader: DatabaseSync): void {
       for (let round = 0; round < CHECKPOINT_ROUNDS; round++) {
         const found = reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
         // What was written during the checkpoint is left over.
-        if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < SHORT_LOG_PAGES) break;
+        if (Number(found?.["log"]) - Number(found?.["checkpointed"]) >= SHORT_LOG_PAGES) continue;
+        reader.exec(`PRAGMA busy_timeout = ${TRUNCATE_TIMEOUT}`);
+        unlessLocked(() => truncate(reader));
+        return;
       }
-      // While others use the log it stays: the next backup, or the server's end, truncates it.
-      reader.exec(`PRAGMA busy_timeout = ${TRUNCATE_TIMEOUT}`);
-      unlessLocked(() => truncate(reader));
+      // Truncating would copy the rest while writers wait, for seconds on a slow disk. The log keeps its size: the next
+      // backup, or the server's end, truncates it.
     });
   });
 }

@@ -103,3 +103,32 @@ Deno.test("After a long read transaction the log is checkpointed and truncated",
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("A log that writers keep long is not truncated while they wait", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/store.db`;
+    using kv = await Deno.openKv(path);
+    await kv.set(["a"], 1);
+    using reader = new DatabaseSync(path);
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM kv").all();
+    const pragmas: string[] = [];
+    const other = openReader(path);
+    for (let i = 0; i < 100; i++) await kv.set(["b", i], new Uint8Array(60_000));
+    checkpointAfterRead(path, {
+      exec: (sql) => reader.exec(sql),
+      prepare(sql) {
+        pragmas.push(sql);
+        return reader.prepare(sql);
+      },
+    });
+    other.close();
+    // The other reader needs the log's content, as new content of a writer would.
+    assertGreater(pragmas.length, 1);
+    assert(pragmas.every((sql) => sql === "PRAGMA wal_checkpoint(PASSIVE)"), pragmas.join("; "));
+    assertGreater((await Deno.stat(`${path}-wal`)).size, 5_000_000);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
