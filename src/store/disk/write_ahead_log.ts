@@ -128,7 +128,7 @@ export function checkpointAndTruncate(path: string): void {
   });
 }
 
-function truncate(sqlite: DatabaseSync): void {
+function truncate(sqlite: Pick<DatabaseSync, "prepare">): void {
   sqlite.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
 }
 
