@@ -221,24 +221,6 @@ export function uploadBody(
   return { bytes: readBody(request, limits), announced, accept };
 }
 
-/**
- * Stores a body: waits for an upload slot of the project and reserves space on the disk for the body first.
- *
- * @throws {HttpError} 503 if no slot becomes free in time.
- * @throws {StoreFull} if the disk has not enough space.
- */
-export async function storeBody<T>(
-  { project }: DriveCall,
-  { store, slots }: Deps,
-  { announced }: UploadBody,
-  work: () => Promise<T>,
-): Promise<T> {
-  return await slots.run(project, async () => {
-    using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
-    return await work();
-  });
-}
-
 /** Why an item of a call failed, as `failed` lists have it. */
 export interface ItemFailure {
   error: string;

@@ -1,6 +1,7 @@
 import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/responses/json_response.ts";
+import { storeBody } from "../../http/store_body.ts";
 import { bytesBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, schema } from "../../openapi/schemas.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
@@ -12,7 +13,6 @@ import {
   type DriveCall,
   driveEndpoint,
   placeOf,
-  storeBody,
   typeOf,
   uploadBody,
   writeFailures,
@@ -66,13 +66,13 @@ async function put(call: DriveCall, deps: Deps): Promise<Response> {
     const current = await files.reader.stat(place);
     if (!allowsWrite(conditions, current && validators(current))) throw errors.preconditionFailed();
   }
-  const { bytes, announced, accept } = body;
+  const { announced, accept } = body;
   const condition = (current: Validators | undefined) => allowsWrite(conditions, current);
   const stored = await storeBody(
-    call,
+    place.project,
     deps,
     body,
-    () => files.put(place, bytes, { type, ...attributes, announced, condition, accept }),
+    (bytes) => files.put(place, bytes, { type, ...attributes, announced, condition, accept }),
   );
   if (stored === "refused") throw errors.preconditionFailed();
   const { name, project, drive } = place;

@@ -1,6 +1,7 @@
 import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { boundedJson, json, pagingOf } from "../../http/responses/json_response.ts";
+import { storeBody } from "../../http/store_body.ts";
 import { bytesBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_LIST } from "../../rules/names.ts";
@@ -12,7 +13,6 @@ import {
   type DriveCall,
   driveEndpoint,
   placeOf,
-  storeBody,
   typeFailures,
   typeOf,
   uploadBody,
@@ -115,13 +115,13 @@ async function receivePart(call: DriveCall, deps: Deps): Promise<Response> {
   const part = partOf(call);
   const type = typeOf(call);
   const body = uploadBody(call, deps);
-  const { bytes, announced, accept } = body;
+  const { announced, accept } = body;
   const { uploads } = deps.store;
   await storeBody(
-    call,
+    place.project,
     deps,
     body,
-    () => uploads.putPart(place, { id, part, type, announced }, bytes, accept),
+    (bytes) => uploads.putPart(place, { id, part, type, announced }, bytes, accept),
   );
   return json(200, { ...uploadJson(place, id), part });
 }
