@@ -88,7 +88,7 @@ export function embeddedCommits(
 /**
  * Commits an operation and retries while another process holds the database's lock, which leaves nothing written.
  *
- * @throws {StoreUnavailable} if the lock is not free within `LOCKED_RETRY_TIME`.
+ * @throws {StoreUnavailable} if the lock is not free within `LOCKED_RETRY_TIME` after it was met.
  * @throws {StoreFull} if the disk is full.
  */
 export async function commitWithRetries(
@@ -96,14 +96,17 @@ export async function commitWithRetries(
   operation: Operation,
   onRetry: () => void = () => {},
 ): Promise<Outcome> {
-  const deadline = performance.now() + LOCKED_RETRY_TIME;
+  // Set when the lock is met: before that a slow disk may have held the commit up for as long.
+  let deadline: number | undefined;
   while (true) {
     try {
       return await operation.commit(kv);
     } catch (error) {
       if (isFull(error)) throw new StoreFull("The disk is full", { cause: error });
       if (!isLocked(error)) throw error;
-      if (performance.now() >= deadline) {
+      const now = performance.now();
+      deadline ??= now + LOCKED_RETRY_TIME;
+      if (now >= deadline) {
         throw new StoreUnavailable("The database stayed locked by another process", {
           cause: error,
         });

@@ -76,6 +76,26 @@ Deno.test("A commit on a locked database is retried and applied once", async () 
   });
 });
 
+Deno.test("The time that a commit waits for a lock begins when it meets the lock", async () => {
+  await withFailing([locked], async (kv, tries) => {
+    const atomic = kv.atomic.bind(kv);
+    const clock = performance.now;
+    let time = clock.call(performance);
+    performance.now = () => time;
+    // A slow disk holds the commit up before the database looks at the lock.
+    kv.atomic = () => {
+      time += 2 * LOCKED_RETRY_TIME;
+      return atomic();
+    };
+    try {
+      const outcome = await commitWithRetries(kv, new Operation().set(["a"], 1));
+      assertEquals([outcome.ok, tries()], [true, 2]);
+    } finally {
+      performance.now = clock;
+    }
+  });
+});
+
 Deno.test("A database that stays locked is unavailable, and the error has the cause", async () => {
   await withFailing(Array.from({ length: 100 }, () => locked), async (kv, tries) => {
     await withClock(LOCKED_RETRY_TIME / 4, async () => {
