@@ -27,6 +27,8 @@ export interface SnapshotInfo {
 export interface Manifest extends SnapshotInfo {
   /** 16 hexadecimal digits. */
   id: string;
+  /** One more than the greatest that its maker found, so that the order of snapshots does not depend on clocks. */
+  sequence: number;
   /** The bytes that were sent for it. */
   added: number;
   /** Places of the store that were damaged when it was taken: tree keys in hexadecimal. */
@@ -79,6 +81,8 @@ export function decodeManifest(bytes: Bytes): Manifest {
   };
   return {
     id: textIn(json["id"], /^[0-9a-f]{16}$/),
+    // Manifests of earlier versions have none.
+    sequence: countIn(json["sequence"] ?? 0),
     time: countIn(json["time"]),
     store: textIn(json["store"], /^[0-9a-f-]{1,64}$/),
     format: countIn(json["format"]),

@@ -145,7 +145,7 @@ export class Repository {
   };
 
   /**
-   * Returns the snapshots, the newest last.
+   * Returns the snapshots, the newest last: in the order in which they were made, also if a clock was wrong meanwhile.
    *
    * @param onDamage Receives manifests that cannot be read; without it they are thrown.
    */
@@ -165,7 +165,9 @@ export class Repository {
         onDamage(error);
       }
     }
-    return [...found.values()].sort((a, b) => a.time - b.time || (a.id < b.id ? -1 : 1));
+    return [...found.values()].sort((a, b) =>
+      a.sequence - b.sequence || a.time - b.time || (a.id < b.id ? -1 : 1)
+    );
   }
 
   readonly #manifests = new Map<string, Snapshot>();

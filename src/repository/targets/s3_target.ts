@@ -38,6 +38,9 @@ const LONGEST_PAUSE = 8 * SECOND;
 /** How often a page of a listing is asked for that cannot be read. */
 const LIST_ATTEMPTS = 3;
 
+/** By how much times may differ: no service refuses a request for so little. */
+const CLOCK_TOLERANCE = 5 * SECOND;
+
 /** Objects of one page of a listing, and elements that such a page may have. */
 const PAGE = 1000;
 const MAX_ELEMENTS = 100_000;
@@ -185,6 +188,7 @@ export class S3Target implements Target {
     const path = `/${this.bucket}${name === "" ? "" : `/${key.split("/").map(encode).join("/")}`}`;
     const url = new URL(`${this.#endpoint}${path}${request.query ? `?${request.query}` : ""}`);
     let answer: HttpAnswer;
+    const offset = this.#clockOffset;
     try {
       const headers = this.#sign(request, url);
       answer = await this.#client.exchange({ method, url, headers, body });
@@ -193,6 +197,9 @@ export class S3Target implements Target {
       throw new Passing(`Cannot reach the S3 service at ${this.#endpoint}: ${reason}`);
     }
     if (expected.includes(answer.status) && !this.#isBucketMissing(answer)) return answer;
+    if (this.#correctClock(answer, offset)) {
+      throw new Passing(`${this.#service} has another time`);
+    }
     throw this.#refusal(request, key, answer);
   }
 
@@ -201,17 +208,16 @@ export class S3Target implements Target {
     return status === 404 && codeIn(body) === "NoSuchBucket";
   }
 
-  #refusal(
-    { method }: S3Request,
-    key: string,
-    { status, body, date }: HttpAnswer,
-  ): Error {
+  /** Takes the service's time over if the request was refused for its own. @returns Whether that may help. */
+  #correctClock({ body, date }: HttpAnswer, offset: number): boolean {
+    if (codeIn(body) !== "RequestTimeTooSkewed" || date === undefined) return false;
+    this.#clockOffset = Date.parse(date) - Date.now() || 0;
+    return Math.abs(this.#clockOffset - offset) > CLOCK_TOLERANCE;
+  }
+
+  #refusal({ method }: S3Request, key: string, { status, body }: HttpAnswer): Error {
     const code = codeIn(body);
     const answer = code === undefined ? `${status}` : `${status} ${code}`;
-    if (code === "RequestTimeTooSkewed" && date !== undefined && this.#clockOffset === 0) {
-      this.#clockOffset = Date.parse(date) - Date.now() || 0;
-      if (this.#clockOffset !== 0) return new Passing(`${this.#service} has another time`);
-    }
     const what = `${this.#service} answers ${answer} to ${method} ${this.bucket}/${key}`;
     if (RETRIED.has(status)) return new Passing(`${what}: try again later`);
     if (status === 404) {

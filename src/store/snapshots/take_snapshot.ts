@@ -82,9 +82,10 @@ export async function takeSnapshot(
   const earlier = await presence.earlierRuns();
   const all = await repository.snapshots(({ message }) => events.onNotice?.(message));
   const hasUnfinished = earlier.unfinished.size > 0;
-  const known = await KnownGroups.open(repository, all.at(-1), hasUnfinished);
+  const parent = all.at(-1);
+  const known = await KnownGroups.open(repository, parent, hasUnfinished);
   const sender = new GroupSender(repository, bandwidth);
-  const suspects = new Set(all.at(-1)?.damaged);
+  const suspects = new Set(parent?.damaged);
   const { info, root, damage } = await sendStore({
     source,
     store,
@@ -95,7 +96,8 @@ export async function takeSnapshot(
     suspects,
   });
   await presence.requireAlive();
-  const manifest = { id: newSnapshotId(), ...info, root, damaged: damage.keys };
+  const sequence = 1 + (parent?.sequence ?? 0);
+  const manifest = { id: newSnapshotId(), sequence, ...info, root, damaged: damage.keys };
   const added = await storeManifest(manifest, repository, sender);
   await presence.forgetDead(earlier);
   await presence.end(true);
