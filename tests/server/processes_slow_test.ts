@@ -10,6 +10,7 @@ import {
   ProcessServer,
 } from "../support/processes/process_server.ts";
 import { newAddress, PROJECT_ID } from "../support/server.ts";
+import { feedProject, makeWebhook, Receiver, until } from "../support/store/webhooks.ts";
 import { beginDownload, LARGE, storeLarge, turnsAway } from "../support/shutdown.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -107,4 +108,28 @@ test("Lines of the log are whole, whichever process writes them.", async () => {
     return found.length === 300 ? found : undefined;
   });
   for (const line of lines) JSON.parse(line);
+});
+
+test("A webhook gets each change once, also when the process that delivers is killed.", async () => {
+  await using receiver = new Receiver();
+  await using started = await ProcessServer.start({ args: ["--allow-webhook", "127.0.0.1"] });
+  const project = await feedProject(started.server);
+  await makeWebhook(project, receiver.url);
+  const drive = project.drive("photos");
+  const names = Array.from({ length: CONNECTIONS }, (_, i) => `${i}`);
+  for (const name of names) {
+    const url = `${started.server.origin}/v1/${project.id}/photos/files?name=${name}`;
+    const init = { method: "POST", body: "1", headers: { "X-Api-Key": project.key } };
+    assertEquals((await onNewConnection(url, init)).status, 201);
+  }
+  const delivered = () => receiver.names.map((name) => name.slice("photos/".length));
+  await until(() => delivered().length >= names.length, "all changes");
+  assertEquals(delivered(), names);
+  const pids = await started.pids();
+  for (const [index, pid] of pids.entries()) {
+    Deno.kill(pid, "SIGKILL");
+    await started.renewed(pids.slice(index));
+    await drive.put(`after-${index}`, "1");
+    await until(() => delivered().includes(`after-${index}`), "the delivery goes on", 40_000);
+  }
 });
