@@ -36,6 +36,11 @@ function pageLength(number: number, chunks: number): number {
     : left * CHECKSUM_BYTES + DIGEST_BYTES;
 }
 
+/** Returns how many chunks a version has whose last page this is: at least so many if it is another one. */
+export function chunksUpTo(number: number, length: number): number {
+  return number * CHECKSUMS_PER_PAGE + Math.max(0, length - DIGEST_BYTES) / CHECKSUM_BYTES;
+}
+
 /**
  * Collects the checksums of a version's chunks in their order. A page has four bytes for each chunk, its CRC-32 in
  * little-endian order; the last page ends with the SHA-256 of all bytes of the version.

@@ -48,6 +48,10 @@ export interface RowObserver {
   onRow: (row: StoredRow) => void;
   /** Receives each chunk that is written. @param group The key of its group. */
   onChunk: (group: Bytes, version: string, index: number, chunk: Bytes) => void;
+  /** Receives each version that has chunks, in the order of the versions. @param end The index after its last chunk. */
+  onVersion: (version: string, first: number, end: number) => void;
+  /** Receives a group that was written and lacks chunks between its first and its last. */
+  onGap: (group: Bytes, version: string) => void;
 }
 
 /** Yields all groups of a store in the order of their keys. */
@@ -107,7 +111,7 @@ function beginsGroup({ k, v }: StoredRow): boolean {
 
 function* chunkGroups(
   sqlite: DatabaseSync,
-  { onChunk }: Pick<RowObserver, "onChunk">,
+  { onChunk, onVersion, onGap }: RowObserver,
 ): Generator<Group> {
   const range = "FROM kv WHERE k >= ? AND k < ? ORDER BY k";
   const next = sqlite.prepare(`SELECT k ${range} LIMIT 1`);
@@ -121,6 +125,7 @@ function* chunkGroups(
     const ofVersion = prefixRange(prefixes.chunks(version));
     const lastIndex = placeOf(last.get(...ofVersion))?.index ?? first;
     from = ofVersion[1];
+    onVersion(version, first, lastIndex + 1);
     for (let base = first - first % CHUNKS_PER_GROUP; base <= lastIndex; base += CHUNKS_PER_GROUP) {
       const start = Math.max(first, base);
       const stop = Math.min(lastIndex + 1, base + CHUNKS_PER_GROUP);
@@ -136,12 +141,15 @@ function* chunkGroups(
             encodeKey(keys.chunk(version, start)),
             encodeKey(keys.chunk(version, stop)),
           );
+          let missing = stop - start;
           for (const found of rows) {
+            missing--;
             const row = found as unknown as StoredRow;
             onChunk(group, version, placeOf(found)?.index ?? 0, row.v);
             writeRow(to, row);
             row.v.buffer.transfer(0);
           }
+          if (missing > 0) onGap(group, version);
         },
       };
     }

@@ -5,12 +5,18 @@
  * @module
  */
 import { encodeHex } from "@std/encoding/hex";
-import { CHECKSUMS_PER_PAGE, contentProblem, matches } from "../bytes/checksums.ts";
+import {
+  CHECKSUMS_PER_PAGE,
+  contentProblem,
+  matches,
+  thumbnailProblem,
+} from "../bytes/checksums.ts";
 import { keys, prefixes } from "../engine/keys.ts";
-import { bytesVersion, type FileRecord, fileText } from "../engine/records.ts";
+import { bytesVersion, type FileRecord, fileText, type TrashRecord } from "../engine/records.ts";
 import { decodeKey, decodeValue, encodeKey } from "../reads/kv_encoding.ts";
 import { placeOf } from "../verify/problem.ts";
 import type { Snapshot } from "../verify/snapshot.ts";
+import { LostChunkSearch } from "./lost_chunks.ts";
 import { SECTIONS, type StoredRow, treeKey } from "./rows.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -22,25 +28,38 @@ const MAX_DAMAGE = 1000;
 const MAX_SENT = 100_000;
 
 const FILES = encodeKey(prefixes.all("file"));
+const TRASH = encodeKey(prefixes.all("trash"));
 const CONTENTS = encodeKey(prefixes.all("content"));
+
+/** A content that a record needs. */
+interface NeededContent {
+  version: string;
+  /** Returns what is wrong with it, as a sentence without its period. */
+  problemOf: (content: unknown) => string | undefined;
+}
 
 export class SourceCheck {
   /** What is damaged, one sentence without its period for each tree key in hexadecimal. */
   readonly #damage = new Map<string, string>();
-  /** Contents of the group that is being read. */
+  /** Contents in the group that is being read, and those that its records need. */
   #pending: string[] = [];
+  #needed: NeededContent[] = [];
   /** Contents that are sent; `undefined` if they are too many. */
   #sent: Set<string> | undefined = new Set();
   #page: { id: string; bytes: Bytes | undefined } | undefined;
+  readonly #lost: LostChunkSearch;
 
   /** @param suspects The damaged places of the newest snapshot, which are looked at again. */
   constructor(
     private readonly snapshot: Snapshot,
     private readonly suspects: ReadonlySet<string>,
-  ) {}
+  ) {
+    this.#lost = new LostChunkSearch(snapshot);
+  }
 
-  /** The damaged places by their tree keys in hexadecimal, and a sentence without its period for each. */
-  get damage(): { keys: string[]; messages: string[] } {
+  /** Ends the check. Returns the damaged places by their tree keys in hexadecimal, and a sentence for each. */
+  end(): { keys: string[]; messages: string[] } {
+    for (const { group, message } of this.#lost.end()) this.#note(group, message);
     return { keys: [...this.#damage.keys()], messages: [...this.#damage.values()] };
   }
 
@@ -52,16 +71,16 @@ export class SourceCheck {
   /** Looks at a row of the records. @returns The record if it is that of a file and can be read. */
   row(row: StoredRow): FileRecord | undefined {
     if (startsWith(row.k, CONTENTS)) this.#pending.push(String(decodeKey(row.k)?.[1]));
-    if (!startsWith(row.k, FILES)) return undefined;
-    let record: FileRecord;
+    const [isFile, isTrash] = [startsWith(row.k, FILES), startsWith(row.k, TRASH)];
+    if (!isFile && !isTrash) return undefined;
     try {
-      record = decodeValue(["file"], row) as FileRecord;
-      this.#checkContent(row.k, record);
+      if (isFile) return this.#need(decodeValue(["file"], row) as FileRecord, nameOf(row.k));
+      const { name, record } = decodeValue(["trash"], row) as TrashRecord;
+      this.#need(record, `${nameOf(row.k, name)} in the trash`);
     } catch {
       this.#note(treeKey(SECTIONS.records, row.k), `The record of ${nameOf(row.k)} is damaged`);
-      return undefined;
     }
-    return record;
+    return undefined;
   }
 
   /** Ends a group. */
@@ -70,7 +89,18 @@ export class SourceCheck {
       for (const version of this.#pending) this.#sent?.add(version);
     }
     if (this.#sent !== undefined && this.#sent.size > MAX_SENT) this.#sent = undefined;
-    this.#pending = [];
+    for (const needed of this.#needed) this.#checkContent(needed, isSent);
+    [this.#pending, this.#needed] = [[], []];
+  }
+
+  /** Looks at a version that has chunks. @param end The index after its last chunk. */
+  version(version: string, first: number, end: number): void {
+    this.#lost.version(version, first, end);
+  }
+
+  /** Looks at a group that is sent and lacks chunks. */
+  gap(group: Bytes, version: string): void {
+    this.#lost.gap(group, version);
   }
 
   /** Looks at a chunk that is sent. @param group The key of its group. */
@@ -83,16 +113,30 @@ export class SourceCheck {
     this.#note(group, `The bytes of version ${version} do not match their checksums`);
   }
 
-  #checkContent(key: Bytes, record: FileRecord): void {
-    if (record.layout.kind !== "inline") return;
-    const version = bytesVersion(record);
+  /** Remembers the contents that a record needs. @param name Of its file, as messages have it. */
+  #need(record: FileRecord, name: string): FileRecord {
+    const { layout, thumbnail } = record;
+    const sentence = (problem: string | undefined) =>
+      problem && `The file ${name} is damaged: ${problem}`;
+    if (layout.kind === "inline") {
+      const problemOf = (content: unknown) => sentence(contentProblem(record, content));
+      this.#needed.push({ version: bytesVersion(record), problemOf });
+    }
+    if (thumbnail !== undefined) {
+      const problemOf = (content: unknown) => sentence(thumbnailProblem(thumbnail, content));
+      this.#needed.push({ version: thumbnail.version, problemOf });
+    }
+    return record;
+  }
+
+  /** Compares a content if it is sent, and looks whether it is there if its record is. */
+  #checkContent({ version, problemOf }: NeededContent, isRecordSent: boolean): void {
     const place = keys.content(version);
-    const isSent = this.#sent === undefined || this.#sent.has(version);
     const at = treeKey(SECTIONS.records, encodeKey(place));
-    if (!isSent && !this.isSuspect(at)) return;
-    const content = this.snapshot.get<unknown>(place)?.value;
-    const problem = contentProblem(record, content);
-    if (problem !== undefined) this.#note(at, `The file ${nameOf(key)} is damaged: ${problem}`);
+    const isSent = this.#sent === undefined || this.#sent.has(version);
+    if (!isSent && !this.isSuspect(at) && !(isRecordSent && !this.snapshot.has(place))) return;
+    const problem = problemOf(this.snapshot.get<unknown>(place)?.value);
+    if (problem !== undefined) this.#note(at, problem);
   }
 
   #pageOf(version: string, number: number): Bytes | undefined {
@@ -113,7 +157,10 @@ function startsWith(key: Bytes, prefix: Bytes): boolean {
   return prefix.every((byte, i) => key[i] === byte);
 }
 
-function nameOf(key: Bytes): string {
+/** Returns how messages name the file of a record. @param name Its name, if its key ends with another one. */
+function nameOf(key: Bytes, name?: string): string {
   const parts = decodeKey(key);
-  return parts === undefined ? "a file" : fileText(placeOf(parts));
+  if (parts === undefined) return "a file";
+  const place = placeOf(parts);
+  return fileText({ ...place, name: name ?? place.name });
 }

@@ -118,7 +118,7 @@ interface Sending {
 
 async function sendStore(
   { source, store, known, sender, repository, events, suspects }: Sending,
-): Promise<{ info: SnapshotInfo; root: Manifest["root"]; damage: SourceCheck["damage"] }> {
+): Promise<{ info: SnapshotInfo; root: Manifest["root"]; damage: ReturnType<SourceCheck["end"]> }> {
   using snapshot = await Snapshot.take(source);
   // Rows are read once, in their order.
   for (const { sqlite } of snapshot.files) sqlite.exec("PRAGMA cache_size = -256");
@@ -149,6 +149,8 @@ async function sendStore(
   const groups = groupsOf(snapshot, {
     onRow: (row) => files.add(check.row(row)),
     onChunk: (...chunk) => check.chunk(...chunk),
+    onVersion: (...version) => check.version(...version),
+    onGap: (...gap) => check.gap(...gap),
   });
   for (const group of groups) await add(group);
   for (const group of await keptGroups(dirname(source))) await add(group);
@@ -159,7 +161,7 @@ async function sendStore(
   const { count, total } = files;
   const format = formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
   const info = { time, store, format, files: count, bytes: total, size, commits };
-  return { info, root, damage: check.damage };
+  return { info, root, damage: check.end() };
 }
 
 /** Returns the groups of the files beside the store that belong to its backups. */

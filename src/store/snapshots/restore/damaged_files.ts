@@ -15,9 +15,18 @@ import {
   type FileRecord,
   fileText,
   type ManifestPage,
+  type PartRecord,
+  type Place,
+  type TrashRecord,
 } from "../../engine/records.ts";
-import { decodeKey, decodeValue, encodeKey, prefixRange } from "../../reads/kv_encoding.ts";
-import { placeOf } from "../../verify/problem.ts";
+import {
+  afterKey,
+  decodeKey,
+  decodeValue,
+  encodeKey,
+  prefixRange,
+} from "../../reads/kv_encoding.ts";
+import { driveText, placeOf } from "../../verify/problem.ts";
 import { type Section, SECTIONS, treeKey } from "../rows.ts";
 import { SnapshotReader } from "./snapshot_reader.ts";
 
@@ -81,52 +90,85 @@ async function damageOf(
   snapshot: Snapshot,
   lost: readonly LostRange[],
 ): Promise<SnapshotDamage> {
-  const reader = new SnapshotReader(repository, snapshot);
-  const files: string[] = [];
-  const [start, end] = prefixRange(prefixes.all("file"));
-  // What is in a lost range is reported as such.
-  for await (const row of reader.rows(SECTIONS.records, start, end, () => {})) {
-    const key = decodeKey(row.k);
-    if (key === undefined) continue;
-    const text = fileText(placeOf(key));
-    try {
-      const record = decodeValue(key, row) as FileRecord;
-      if (await isConcerned(reader, record, lost)) files.push(text);
-    } catch {
-      // A record or a list of parts that cannot be read.
-      files.push(text);
-    }
-  }
-  const records = lost.filter((range) => intersects(range, SECTIONS.records, [start, end]))
-    .map((range) => `files ${nameText(range.start, "from")}${nameText(range.end, " to")}`);
+  const concerned = new ConcernedFiles(new SnapshotReader(repository, snapshot), lost);
+  const files = await Array.fromAsync(concerned.names());
+  const range = prefixRange(prefixes.all("file"));
+  const records = lost.filter((one) => intersects(one, SECTIONS.records, range))
+    .map(({ start, end }) => `files ${nameText(start, "from")}${nameText(end, " to")}`);
   return { snapshot, files, records };
 }
 
-async function isConcerned(
-  reader: SnapshotReader,
-  record: FileRecord,
-  lost: readonly LostRange[],
-): Promise<boolean> {
-  const version = bytesVersion(record);
-  const isLost = (section: Section, range: [Bytes, Bytes]) =>
-    lost.some((one) => intersects(one, section, range));
-  const isVersionLost = (one: string) =>
-    isLost(SECTIONS.chunks, prefixRange(prefixes.chunks(one))) ||
-    isLost(SECTIONS.checksums, prefixRange(prefixes.checksums(one)));
-  switch (record.layout.kind) {
-    case "inline": {
-      const key = encodeKey(keys.content(version));
-      return isLost(SECTIONS.records, [key, new Uint8Array([...key, 0])]);
-    }
-    case "chunks":
-      return isVersionLost(version);
-    case "manifest": {
-      if (isLost(SECTIONS.records, prefixRange(prefixes.manifest(version)))) return true;
-      for await (const { value } of reader.list<ManifestPage>(prefixes.manifest(version))) {
-        if (value.versions.some(isVersionLost)) return true;
+/** The files of a snapshot that have bytes in lost ranges: also those in the trash, and open uploads. */
+class ConcernedFiles {
+  constructor(
+    private readonly reader: SnapshotReader,
+    private readonly lost: readonly LostRange[],
+  ) {}
+
+  /** Yields them as messages name them. */
+  async *names(): AsyncGenerator<string> {
+    yield* this.#ofKind("file", fileText, (record: FileRecord) => this.#isFileLost(record));
+    yield* this.#ofKind(
+      "trash",
+      (place, item?: TrashRecord) =>
+        `${fileText({ ...place, name: item?.name ?? place.name })} in the trash`,
+      ({ record }: TrashRecord) => this.#isFileLost(record),
+    );
+    yield* this.#ofKind(
+      "part",
+      ({ name: id, ...place }) => `a part of the open upload ${id} in ${driveText(place)}`,
+      ({ version }: PartRecord) => this.#isVersionLost(version),
+    );
+  }
+
+  /** Yields the entries of a kind that are concerned, and those that cannot be read. */
+  async *#ofKind<T>(
+    kind: "file" | "trash" | "part",
+    textOf: (place: Place, value?: T) => string,
+    isConcerned: (value: T) => boolean | Promise<boolean>,
+  ): AsyncGenerator<string> {
+    const [start, end] = prefixRange(prefixes.all(kind));
+    // What is in a lost range is reported as such.
+    for await (const row of this.reader.rows(SECTIONS.records, start, end, () => {})) {
+      const key = decodeKey(row.k);
+      if (key === undefined) continue;
+      const place = placeOf(key);
+      let value: T | undefined;
+      try {
+        value = decodeValue(key, row) as T;
+        if (await isConcerned(value)) yield textOf(place, value);
+      } catch {
+        // A record or a list of parts that cannot be read.
+        yield textOf(place, value);
       }
-      return false;
     }
+  }
+
+  async #isFileLost(record: FileRecord): Promise<boolean> {
+    const version = bytesVersion(record);
+    const { layout, thumbnail } = record;
+    if (thumbnail !== undefined && this.#isContentLost(thumbnail.version)) return true;
+    if (layout.kind === "inline") return this.#isContentLost(version);
+    if (layout.kind === "chunks") return this.#isVersionLost(version);
+    if (this.#isLost(SECTIONS.records, prefixRange(prefixes.manifest(version)))) return true;
+    for await (const { value } of this.reader.list<ManifestPage>(prefixes.manifest(version))) {
+      if (value.versions.some((part) => this.#isVersionLost(part))) return true;
+    }
+    return false;
+  }
+
+  #isContentLost(version: string): boolean {
+    const key = encodeKey(keys.content(version));
+    return this.#isLost(SECTIONS.records, [key, afterKey(key)]);
+  }
+
+  #isVersionLost(version: string): boolean {
+    return this.#isLost(SECTIONS.chunks, prefixRange(prefixes.chunks(version))) ||
+      this.#isLost(SECTIONS.checksums, prefixRange(prefixes.checksums(version)));
+  }
+
+  #isLost(section: Section, range: [Bytes, Bytes]): boolean {
+    return this.lost.some((one) => intersects(one, section, range));
   }
 }
 
