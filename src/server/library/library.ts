@@ -36,6 +36,12 @@ export interface OpenServerOptions {
   shareHost?: string | undefined;
   /** The host name of S3; buckets are names below it. It cannot be combined with `basePath`. */
   s3Domain?: string | undefined;
+  /** Whether drives are network folders over WebDAV, at `/dav`. Default: true. */
+  webdav?: boolean | undefined;
+  /** Whether WebDAV accepts keys without https from other machines, and from clients of unknown address. Default: false. */
+  webdavPlain?: boolean | undefined;
+  /** Whether WebDAV refuses the `._` and `.DS_Store` files of macOS. Default: false. */
+  webdavNoJunk?: boolean | undefined;
   /** What encrypts S3 keys: 32 bytes in base64. Default: a file in `data`; with `kv`, there are no S3 keys without it. */
   s3Secret?: string | undefined;
   /** The token for metrics. The administrator's token is accepted as well. */

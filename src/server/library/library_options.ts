@@ -19,6 +19,7 @@ const KINDS = {
   time: (value: unknown) => typeof value === "number" ? `${value}ms` : KINDS.text(value),
   number: (value: unknown) => typeof value === "number" ? String(value) : KINDS.text(value),
   switch: (value: unknown) => typeof value === "boolean" ? String(value) : undefined,
+  onOff: (value: unknown) => typeof value === "boolean" ? (value ? "on" : "off") : undefined,
 };
 
 /** The options that `kvdrive serve` has as well. */
@@ -26,6 +27,9 @@ const SHARED: Readonly<Partial<Record<keyof OpenServerOptions, keyof typeof KIND
   publicUrl: "text",
   shareHost: "text",
   s3Domain: "text",
+  webdav: "onOff",
+  webdavPlain: "switch",
+  webdavNoJunk: "switch",
   metricsToken: "text",
   corsOrigin: "list",
   trustedProxy: "list",

@@ -40,6 +40,48 @@ Deno.test("its client needs no socket, and reaches drives of any name", async ()
   });
 });
 
+Deno.test("drives are network folders, below the base path, unless WebDAV is off", async () => {
+  const info = (hostname: string) =>
+    ({ remoteAddr: { transport: "tcp", hostname, port: 1 } }) as const;
+  const path = `/base/dav/${PROJECT}/d/`;
+  const sent = async (
+    { fetch }: OpenServer,
+    method: string,
+    name: string,
+    from: string | undefined = "127.0.0.1",
+  ) => {
+    const headers = { Authorization: `Basic ${btoa(`any:${KEY}`)}` };
+    const body = method === "PUT" ? "Hello!" : undefined;
+    const request = new Request(`http://kv.example${path}${name}`, {
+      method,
+      headers,
+      ...body === undefined ? {} : { body },
+    });
+    const response = await fetch(request, ...from === "" ? [] : [info(from)]);
+    return [response.status, await response.text()] as const;
+  };
+  const basePath = "/base";
+  await withServer({ basePath }, async (server) => {
+    assertEquals((await sent(server, "MKCOL", ""))[0], 201);
+    assertEquals((await sent(server, "PUT", "._a"))[0], 201);
+    assertEquals(await sent(server, "GET", "._a"), [200, "Hello!"]);
+    assertStringIncludes((await sent(server, "PROPFIND", ""))[1], `<D:href>${path}._a</D:href>`);
+    for (const from of ["192.0.2.7", ""]) {
+      assertEquals((await sent(server, "GET", "._a", from))[0], 403);
+    }
+  });
+  await withServer({ basePath, webdavPlain: true, webdavNoJunk: true }, async (server) => {
+    for (const from of ["192.0.2.7", ""]) {
+      assertEquals((await sent(server, "GET", "a", from))[0], 404);
+    }
+    assertEquals((await sent(server, "MKCOL", ""))[0], 201);
+    assertEquals((await sent(server, "PUT", "._a"))[0], 403);
+  });
+  await withServer({ basePath, webdav: false }, async (server) => {
+    assertEquals((await sent(server, "GET", ""))[0], 404);
+  });
+});
+
 Deno.test("two servers of one program have nothing in common", async () => {
   await withServer({}, async (first) => {
     await withServer({}, async (second) => {
