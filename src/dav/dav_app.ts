@@ -51,7 +51,7 @@ export function createDavApp(
   deps: DavDeps,
 ): (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response> {
   return async (request, info) => {
-    const requestId = requestIdOf(request.headers, secretsIn(request.headers));
+    const requestId = requestIdOf(request.headers);
     const context = deps.observer.begin(requestId, request.method);
     const incoming: Incoming = { request, requestId, info, context };
     const answer = await deps.running.track(request, () => dispatch(incoming, deps))
@@ -121,17 +121,4 @@ function failureOf(
   const rendered = toDavError(error);
   if (rendered.status >= 500 && rendered.cause !== undefined) onError(rendered.cause, requestId);
   return errorResponse(rendered);
-}
-
-/** The secret of a request in a form that its id must not contain. */
-function secretsIn(headers: Headers): string[] {
-  const [, encoded] = /^basic +(\S+)/i.exec(headers.get("authorization") ?? "") ?? [];
-  if (encoded === undefined) return [];
-  try {
-    const pair = atob(encoded);
-    const password = pair.slice(pair.indexOf(":") + 1);
-    return password === "" ? [] : [password];
-  } catch {
-    return [];
-  }
 }

@@ -3,6 +3,7 @@ import type { Deps } from "../api/endpoint.ts";
 import { type Caller, keyRefusal, reauthenticate } from "../http/authentication.ts";
 import { hasBody, readBody } from "../http/body.ts";
 import { errors, HttpError } from "../http/http_error.ts";
+import { basicPassword } from "../http/network/basic_password.ts";
 import { clientAddress, isLoopback } from "../http/network/client_address.ts";
 import { requestOrigin } from "../http/network/request_origin.ts";
 import type { RequestContext } from "../http/request_context.ts";
@@ -57,9 +58,6 @@ export interface DavCall extends Incoming {
 /** Characters of a key's SHA-256 that locks keep: 64 bits. */
 const HOLDER_LENGTH = 16;
 
-/** HTTP Basic (RFC 7617). The scheme's name is not case-sensitive. */
-const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})\s*$/i;
-
 /**
  * Authenticates the sender of a request by a project key as the password of HTTP Basic. Wrong keys are limited as those
  * of the drive API are.
@@ -80,7 +78,8 @@ export async function authorize(
   if (!deps.webdav.allowsPlain && origin().startsWith("http:") && !isLoopback(address())) {
     throw davErrors.plainConnection();
   }
-  const key = passwordOf(headers);
+  const key = basicPassword(headers);
+  if (key === undefined) throw davErrors.missingKey();
   const hash = key.length > MAX_KEY_HEADER ? "" : hashSecret(key);
   const found = hash === "" ? undefined : await store.keys.find(hash);
   if (found === undefined) {
@@ -105,23 +104,6 @@ export async function authorize(
     actor: () => ({ by: prefix, address: address() }),
     reauthorize: () => reauthenticate(caller, { administrator, store, context }),
   };
-}
-
-/** The password of a request. @throws {DavError} 401 without one. */
-function passwordOf(headers: Headers): string {
-  const [, encoded] = BASIC.exec(headers.get("authorization") ?? "") ?? [];
-  if (encoded === undefined) throw davErrors.missingKey();
-  let pair: string;
-  try {
-    pair = atob(encoded);
-  } catch {
-    throw davErrors.missingKey();
-  }
-  const colon = pair.indexOf(":");
-  // Keys are ASCII, so the encoding of the password is the same in all charsets.
-  const password = colon === -1 ? "" : pair.slice(colon + 1);
-  if (password === "") throw davErrors.missingKey();
-  return password;
 }
 
 /** The largest XML of a request, in bytes. */

@@ -9,7 +9,7 @@ import type { FileRecord, Place } from "../store/engine/records.ts";
 import type { OpenFile } from "../store/files/open_file.ts";
 import type { Store } from "../store/store.ts";
 import type { DavCall, DavDeps } from "./dav_call.ts";
-import { davErrors } from "./dav_error.ts";
+import { type DavError, davErrors } from "./dav_error.ts";
 import { type DavPath, hrefOf, parentOf } from "./dav_path.ts";
 
 /** A folder without a place: that of all projects, or a project with its drives. */
@@ -57,8 +57,57 @@ export async function findResource(
     const exists = await store.buckets.exists(place.project, place.drive);
     return exists ? { kind: "folder", place } : { kind: "absent", place, isFolder: true };
   }
-  const { isFolder } = path;
-  const record = isFolder ? undefined : await store.files.reader.stat(place);
+  const record = path.isFolder ? undefined : await store.files.reader.stat(place);
+  return await resourceOf(store, place, record, path);
+}
+
+/** What is at the path of a file that is to be written, and whether there is the folder that it is in. */
+export interface FileTarget {
+  resource: File | Absent;
+  hasParent: () => Promise<boolean>;
+}
+
+/**
+ * Finds what is at the path of a file that is to be written.
+ *
+ * @throws {DavError} 400 if it can be no name, 405 if it is a folder's.
+ * @throws {RightMissing} if the key is not for its drive or its name.
+ */
+export async function findTarget(
+  call: DavCall,
+  { store }: DavDeps,
+  path: DavPath,
+): Promise<FileTarget> {
+  if (path.drive === "") throw noBytes();
+  const place = await placeOf(call, store, path);
+  const { name } = place;
+  call.rights.requireName(name === "" || !path.isFolder ? name : folderNameOf(name));
+  if (name === "" || path.isFolder) throw noBytes();
+  const parent = { ...place, name: parentOf(name) };
+  // Reads that begin together share a transaction.
+  const [record, marker] = await Promise.all([
+    store.files.reader.stat(place),
+    parent.name === "" ? undefined : store.folders.get(parent),
+  ]);
+  const resource = await resourceOf(store, place, record, path);
+  if (resource.kind === "folder") throw noBytes();
+  const hasParent = async () => marker !== undefined || await folderExists(store, parent);
+  return { resource, hasParent };
+}
+
+function noBytes(): DavError {
+  return davErrors.methodNotAllowed(
+    "A folder has no bytes: PUT a file, or create a folder with MKCOL",
+    "OPTIONS, PROPFIND, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK",
+  );
+}
+
+async function resourceOf(
+  store: Store,
+  place: Place,
+  record: FileRecord | undefined,
+  { isFolder }: DavPath,
+): Promise<File | Folder | Absent> {
   if (record !== undefined) return { kind: "file", place, record };
   const folder = { ...place, name: `${place.name}/` };
   if (await folderExists(store, folder)) return { kind: "folder", place: folder };
@@ -142,11 +191,10 @@ export function requireVisible({ rights }: DavCall, resource: Resource): void {
 /** Returns whether there is a marker of a folder, or a file below it. */
 export async function folderExists(
   store: Store,
-  { project, drive, name }: Place,
+  place: Place,
 ): Promise<boolean> {
-  if (name === "") return await store.buckets.exists(project, drive);
-  const first = { project, drive, prefix: name, after: "", limit: 1 };
-  return (await store.listObjects(first)).entries.length > 0;
+  if (place.name === "") return await store.buckets.exists(place.project, place.drive);
+  return await store.folderExists(place);
 }
 
 /** Returns whether the folder exists that a file or a folder is in, or would be. Most of them have a marker. */

@@ -1,3 +1,4 @@
+import { basicPassword } from "./network/basic_password.ts";
 import { dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
 
 /** The connection of a request that waits. The runtime's own server does not have it. */
@@ -143,6 +144,7 @@ function hasSecret(id: string, headers: Headers): boolean {
   const secrets = [
     headers.get("x-api-key"),
     headers.get("authorization")?.replace(/^\w+ +/, ""),
+    basicPassword(headers),
     headers.get(SESSION_HEADER),
     ...dashboardTokens(headers),
   ];

@@ -23,6 +23,10 @@ Deno.test("an id that contains a secret of the caller is replaced", () => {
   assertEquals(requestIdOf(headers), "a-secret-b");
   assertEquals(requestIdOf(headers, ["secreta"]), "a-secret-b");
   assertNotEquals(requestIdOf(headers, ["secret"]), "a-secret-b");
+  for (const password of ["secret", "secreta", ""]) {
+    headers.set("authorization", `Basic ${btoa(`user:${password}`)}`);
+    assertEquals(requestIdOf(headers) === "a-secret-b", password !== "secret", password);
+  }
   headers.set("x-api-key", "secret");
   assertNotEquals(requestIdOf(headers), "a-secret-b");
 });

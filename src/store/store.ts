@@ -37,6 +37,7 @@ import { LinkStore } from "./links/link_store.ts";
 import { type DrivePage, type DriveQuery, listDrives } from "./listing/drives.ts";
 import { FolderStore } from "./listing/folders.ts";
 import {
+  folderExists,
   listDirectory,
   listFiles,
   listObjects,
@@ -229,6 +230,11 @@ export class Store {
   async listObjects(query: ObjectQuery): Promise<ObjectPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
     return await listObjects(this.db.reader, query);
+  }
+
+  /** Returns whether there is the marker of a folder, or a file below it. The name ends with a slash. */
+  async folderExists(place: Place): Promise<boolean> {
+    return !await this.#projectCache.isHidden(place) && await folderExists(this.db.reader, place);
   }
 
   /** Returns a page of the files of a drive whose names contain a text. */

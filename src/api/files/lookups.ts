@@ -124,9 +124,7 @@ async function exists(
   { project, drive }: Pick<DriveCall, "project" | "drive">,
   name: string,
 ): Promise<boolean> {
-  if (!isFolder(name)) {
-    return await store.files.reader.stat({ project, drive, name }) !== undefined;
-  }
-  const first = { project, drive, prefix: name, after: "", limit: 1 };
-  return (await store.listObjects(first)).entries.length > 0;
+  const place = { project, drive, name };
+  if (isFolder(name)) return await store.folderExists(place);
+  return await store.files.reader.stat(place) !== undefined;
 }

@@ -9,6 +9,11 @@ import { findResource, hrefOfResource, openFile, requireVisible } from "../resou
 
 const encoder = new TextEncoder();
 
+/** What each response with a body has. */
+const COMMON = new ResponseHeaders({ "Cache-Control": "private, no-cache" });
+// A browser that has sent the key once would let pages with this origin use it.
+secureShared(COMMON);
+
 /** `GET` and `HEAD`: the bytes of a file, or a range of them. */
 export async function get(call: DavCall, deps: DavDeps): Promise<Response> {
   const opened = await openFile(call, deps, call.path);
@@ -21,17 +26,13 @@ export async function get(call: DavCall, deps: DavDeps): Promise<Response> {
   const { place, file } = opened;
   const { record } = file;
   const { type, version, modified, sha256 } = record;
-  const headers = new ResponseHeaders({
-    "Content-Type": type,
-    "Content-Disposition": fileDisposition({ name: place.name, type }, false),
-    "Accept-Ranges": "bytes",
-    "ETag": `"${version}"`,
-    "Last-Modified": new Date(modified).toUTCString(),
-    "Cache-Control": "private, no-cache",
-  });
+  const headers = COMMON.copy();
+  headers.set("Content-Type", type);
+  headers.set("Content-Disposition", fileDisposition({ name: place.name, type }, false));
+  headers.set("Accept-Ranges", "bytes");
+  headers.set("ETag", `"${version}"`);
+  headers.set("Last-Modified", new Date(modified).toUTCString());
   if (sha256 !== undefined) headers.set("Repr-Digest", formatDigest(sha256));
-  // A browser that has sent the key once would let pages with this origin use it.
-  secureShared(headers);
   return await sendFile(call, deps, file, { headers, validators: validators(record) });
 }
 
@@ -40,11 +41,8 @@ function folderText(href: string): Response {
   const body = encoder.encode(
     `${href} is a folder. Open its address with a WebDAV client: see docs/webdav.md\n`,
   );
-  const headers = new ResponseHeaders({
-    "Content-Type": "text/plain; charset=utf-8",
-    "Content-Length": String(body.byteLength),
-    "Cache-Control": "private, no-cache",
-  });
-  secureShared(headers);
+  const headers = COMMON.copy();
+  headers.set("Content-Type", "text/plain; charset=utf-8");
+  headers.set("Content-Length", String(body.byteLength));
   return new HttpResponse(body, { headers });
 }

@@ -10,7 +10,7 @@ import type { DavCall, DavDeps } from "../dav_call.ts";
 import { DavError, davErrors } from "../dav_error.ts";
 import { holderOf, requireUnlocked } from "../locks/guard.ts";
 import { emptyResponse } from "../responses.ts";
-import { findResource, parentExists } from "../resource.ts";
+import { findTarget } from "../resource.ts";
 import { refuseJunk } from "./junk.ts";
 
 /** The largest file, in bytes: that of S3. */
@@ -18,25 +18,18 @@ const MAX_BODY = 5 * 2 ** 40;
 
 /** `PUT`: stores a file. */
 export async function put(call: DavCall, deps: DavDeps): Promise<Response> {
-  const { request: { headers }, rights } = call;
+  const { request: { headers } } = call;
   // "An origin server SHOULD respond with a 400 … to any PUT request that has a Content-Range" (RFC 9110, 14.5).
   if (headers.has("content-range")) {
     throw davErrors.badRequest("A part of a file cannot be stored: leave Content-Range out");
   }
-  const resource = await findResource(call, deps, call.path);
-  if ("place" in resource) rights.requireName(resource.place.name);
-  if (!("place" in resource) || resource.kind === "folder" || call.path.isFolder) {
-    throw davErrors.methodNotAllowed(
-      "A folder has no bytes: PUT a file, or create a folder with MKCOL",
-      "OPTIONS, PROPFIND, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK",
-    );
-  }
+  const { resource, hasParent } = await findTarget(call, deps, call.path);
   const { place, kind } = resource;
   refuseJunk(deps, place);
   const condition = writeCondition(call);
   const current = kind === "file" ? validators(resource.record) : undefined;
   if (!condition(current)) throw refused();
-  if (kind === "absent" && !await parentExists(deps.store, place)) throw davErrors.noParent();
+  if (kind === "absent" && !await hasParent()) throw davErrors.noParent();
   const holder = await holderOf(call, deps, resource);
   const { drive, name } = place;
   const change = { drive, name, changesFolder: kind === "absent", isDeep: false };

@@ -57,14 +57,14 @@ export function connectionNetwork(
 
 /** Returns whether a client is on this machine, by its address as `clientAddress` returns it. */
 export function isLoopback(address: string): boolean {
-  const parsed = parseAddress(address);
-  return parsed !== undefined && LOOPBACK.check(parsed, familyOf(parsed));
+  return LOOPBACK.test(address);
 }
 
 /** An address in normal form and the number of bits of its network's prefix. */
 export type Network = readonly [address: string, bits: number];
 
-const LOOPBACK = blockList([["127.0.0.0", 8], ["::1", 128]]);
+/** `127.0.0.0/8` and `::1`, in their normal form. A `BlockList` takes as long as the rest of a small request. */
+const LOOPBACK = /^(?:127\.[\d.]+|0:0:0:0:0:0:0:1)$/;
 
 /**
  * An address in its normal form: without port, brackets and zone, IPv6 with eight groups, an IPv4-mapped IPv6 address as

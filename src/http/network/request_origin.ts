@@ -16,7 +16,7 @@ export function requestOrigin(
   const scheme = url.startsWith("https:") ? "https" : "http";
   // Without the header, which HTTP/1.0 allows, the URL has the server's own address.
   const host = headers.get("host") ?? new URL(url).host;
-  const address = "hostname" in peer ? parseAddress(peer.hostname) : undefined;
+  const address = trusted && "hostname" in peer ? parseAddress(peer.hostname) : undefined;
   if (address === undefined || !trusted?.has(address)) return `${scheme}://${host}`;
   const last = (name: string) => headers.get(name)?.split(",").at(-1)?.trim() ?? "";
   const proto = last("x-forwarded-proto").toLowerCase();

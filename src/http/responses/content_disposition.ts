@@ -1,6 +1,9 @@
 /** Characters that may stand for themselves in `filename*` (RFC 8187, 3.2.1), besides letters and digits. */
 const ATTRIBUTE_CHARACTERS = /[^A-Za-z0-9!#$&+.^_`|~-]/gu;
 
+/** Most names, which stand for themselves in both forms. */
+const SIMPLE = /^[A-Za-z0-9._-]*$/;
+
 /** Not allowed in the fallback: quotes, what begins an escape, and everything beyond printable ASCII. */
 const NOT_IN_FALLBACK = /[^ -~]|["\\%]/gu;
 
@@ -11,6 +14,7 @@ const encoder = new TextEncoder();
  * `filename*`.
  */
 export function contentDisposition(type: "attachment" | "inline", filename: string): string {
+  if (SIMPLE.test(filename)) return `${type}; filename="${filename}"; filename*=UTF-8''${filename}`;
   const fallback = filename.replaceAll(NOT_IN_FALLBACK, "_");
   const whole = filename.replaceAll(ATTRIBUTE_CHARACTERS, encodeCharacter);
   return `${type}; filename="${fallback}"; filename*=UTF-8''${whole}`;

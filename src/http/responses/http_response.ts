@@ -18,10 +18,17 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The headers of a response, in the order in which they were set. Several values of a name are one list. */
 export class ResponseHeaders implements Headers {
   /** By name in lower case. */
-  readonly #values = new Map<string, string>();
+  #values = new Map<string, string>();
 
   constructor(init: Readonly<Record<string, string>> = {}) {
     for (const name in init) this.set(name, init[name] ?? "");
+  }
+
+  /** Returns these headers, to which others can be added. They are not validated again. */
+  copy(): ResponseHeaders {
+    const copy = new ResponseHeaders();
+    copy.#values = new Map(this.#values);
+    return copy;
   }
 
   /** @throws {TypeError} if the name or the value is not valid in HTTP. */

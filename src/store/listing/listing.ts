@@ -13,7 +13,7 @@ import {
   nameAfter,
 } from "../../rules/names.ts";
 import { type KeyRange, ranges } from "../engine/keys.ts";
-import type { FileRecord, FolderRecord } from "../engine/records.ts";
+import type { FileRecord, FolderRecord, Place } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
 import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 
@@ -152,6 +152,14 @@ export async function listObjects(
     }
   }
   return { entries: entries.slice(0, limit), more: entries.length > limit };
+}
+
+/** Returns whether there is the marker of a folder, or a file below it. */
+export async function folderExists(
+  reader: KvReader,
+  { project, drive, name: prefix }: Place,
+): Promise<boolean> {
+  return (await listObjects(reader, { project, drive, prefix, after: "", limit: 0 })).more;
 }
 
 /** Returns the name up to and including the first delimiter after the prefix; `undefined` without one. */
