@@ -120,8 +120,6 @@ async function sendStore(
   { source, store, known, sender, repository, events, suspects }: Sending,
 ): Promise<{ info: SnapshotInfo; root: Manifest["root"]; damage: ReturnType<SourceCheck["end"]> }> {
   using snapshot = await Snapshot.take(source);
-  // Rows are read once, in their order.
-  for (const { sqlite } of snapshot.files) sqlite.exec("PRAGMA cache_size = -256");
   const time = Date.now();
   const files = new FileCounter(time);
   const check = new SourceCheck(snapshot, suspects);

@@ -16,7 +16,11 @@ const CALLS = 200;
 /** Returns a function that long work calls at each step, so that its garbage is collected early. */
 export function heapLimiter(): () => void {
   const collect = collector();
-  const usedBytes = () => getHeapStatistics().used_heap_size;
+  // Bytes of values are outside of the heap.
+  const usedBytes = () => {
+    const { used_heap_size, external_memory } = getHeapStatistics();
+    return used_heap_size + external_memory;
+  };
   let limit = usedBytes() + MAX_GROWTH;
   let calls = 0;
   return () => {

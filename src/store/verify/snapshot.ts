@@ -260,7 +260,10 @@ function beginBoth(records: DatabaseSync, bytes: DatabaseSync, bytePath: string)
 }
 
 function begin(sqlite: DatabaseSync): void {
-  sqlite.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}; PRAGMA query_only = ON; BEGIN`);
+  // The cache of the system serves reads that are repeated.
+  sqlite.exec(
+    `PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}; PRAGMA query_only = ON; PRAGMA cache_size = -256; BEGIN`,
+  );
   // The first statement that reads fixes the moment.
   sqlite.prepare("SELECT count(*) FROM sqlite_master").get();
 }

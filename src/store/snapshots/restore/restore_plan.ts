@@ -27,7 +27,7 @@ export class RestorePlan implements Disposable {
     this.#sqlite = new DatabaseSync(path);
     // A process that dies loses nothing that was committed. After a power loss everything is checked in any case.
     this.#sqlite.exec(
-      "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; " +
+      "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -256; " +
         "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID; " +
         "CREATE TABLE IF NOT EXISTS object (id INTEGER PRIMARY KEY, name TEXT UNIQUE, size INT, done INT); " +
         "CREATE TABLE IF NOT EXISTS wanted (object INT, ordinal INT, key BLOB, " +
