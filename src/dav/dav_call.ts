@@ -112,6 +112,9 @@ const MAX_XML = 64 * 1024;
 /** The elements and attributes of a request's XML at most. */
 const MAX_ELEMENTS = 2000;
 
+/** The length of their names at most. A namespace that is declared once counts for each of them. */
+const MAX_NAMES = 128 * 1024;
+
 /**
  * Reads the body of a request as a document in the namespace `DAV:`; `undefined` without a body.
  *
@@ -134,11 +137,19 @@ export async function readDocument(
   try {
     const document = readXml(decode(bytes), root, MAX_ELEMENTS);
     if (document.namespace !== "DAV:") throw new BadXml(`has no root element ${root} of DAV:`);
+    if (namesLength(document) > MAX_NAMES) throw new BadXml("has too many long namespaces");
     return document;
   } catch (error) {
     if (error instanceof BadXml) throw davErrors.badXml(error.message);
     throw error;
   }
+}
+
+/** The length of the names of a document, each with its namespace, as responses and stored properties have them. */
+function namesLength({ name, namespace, attributes, children }: XmlNode): number {
+  const named = [{ name, namespace }, ...attributes];
+  const own = named.reduce((sum, each) => sum + each.name.length + each.namespace.length, 0);
+  return children.reduce((sum, child) => sum + namesLength(child), own);
 }
 
 /** UTF-16 begins with its byte order mark (XML 1.0, 4.3.3). */

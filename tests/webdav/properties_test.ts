@@ -190,3 +190,31 @@ test("A folder of several pages is listed whole, in pieces.", async (dav, drive)
   assertEquals(hrefsIn(answer).length, names.length + 1);
   assert(answer.text.endsWith("</D:multistatus>"));
 });
+
+test("A long namespace is not repeated for each property of a request.", async (dav) => {
+  await dav.put("a", "x");
+  const names = Array.from({ length: 1000 }, (_, i) => `<n:p${i}/>`).join("");
+  const prop = `<prop xmlns:n="urn:${"x".repeat(20_000)}">${names}</prop>`;
+  const bodies: [string, string][] = [
+    ["PROPFIND", `<propfind xmlns="DAV:">${prop}</propfind>`],
+    ["PROPPATCH", `<propertyupdate xmlns="DAV:"><set>${prop}</set></propertyupdate>`],
+  ];
+  for (const [method, body] of bodies) {
+    const answer = await dav.send(method, "a", { headers: { Depth: "0" }, body });
+    assert(answer.status === 400 && answer.bytes.length < 1000, `${method}: ${answer.status}`);
+  }
+});
+
+test("A list of many properties is sent in pieces, and whole.", async (dav, drive) => {
+  await drive.fill(Array.from({ length: 300 }, (_, i) => `f${i}`));
+  const names = Array.from({ length: 200 }, (_, i) => `<p${i} xmlns="urn:x"/>`).join("");
+  const answer = await dav.propfind(
+    "",
+    "1",
+    `<propfind xmlns="DAV:"><prop>${names}</prop></propfind>`,
+  );
+  assertEquals(answer.headers.get("Content-Length"), null);
+  assertEquals(hrefsIn(answer).length, 301);
+  assertEquals(answer.text.match(/<\/D:response>/g)?.length, 301);
+  assert(answer.text.endsWith("</D:multistatus>"));
+});

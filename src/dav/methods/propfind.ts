@@ -1,8 +1,7 @@
 import { ENTRY_MEMORY, visiblePage } from "../../api/files/list_files.ts";
-import { buildBounded, sendBounded } from "../../http/responses/bounded_body.ts";
+import { sendBounded } from "../../http/responses/bounded_body.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { PieceStream, READER_PATIENCE } from "../../http/responses/response_stream.ts";
-import { MAX_LIST } from "../../rules/names.ts";
 import type { Listed, ListPage } from "../../store/listing/listing.ts";
 import type { XmlNode } from "../../xml/xml_reader.ts";
 import { type DavCall, davChildren, type DavDeps, readDocument } from "../dav_call.ts";
@@ -20,9 +19,20 @@ import { findResource, type Folder, requireVisible, type Resource } from "../res
 
 const encoder = new TextEncoder();
 
+/** The length of a piece of a response, in characters, from which on it is sent. */
+const PIECE = 256 * 1024;
+
+/** Names of a folder that are read at a time. */
+const PAGE = 250;
+
+/** Memory that is reserved for a list, in bytes: a page, a piece that is sent, and the next one. */
+const LIST_MEMORY = PAGE * ENTRY_MEMORY + 2 * PIECE;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
 /**
- * `PROPFIND`: properties of a file, or of a folder and what is in it. A folder is read page by page while the client takes
- * them, so a large one takes no more memory than a page.
+ * `PROPFIND`: properties of a file, or of a folder and what is in it. A folder is read while the client takes what was
+ * read before, so the memory for a response does not grow with the folder, nor with the properties that are asked for.
  */
 export async function propfind(call: DavCall, deps: DavDeps): Promise<Response> {
   const depth = depthOf(call);
@@ -30,40 +40,37 @@ export async function propfind(call: DavCall, deps: DavDeps): Promise<Response> 
   const resource = await findResource(call, deps, call.path);
   requireVisible(call, resource);
   if (resource.kind === "absent") throw davErrors.notFound();
-  const view = await View.open(call, deps, resource, new PropertyWriter(query));
-  const own = await view.own();
   const isListed = depth === 1 && resource.kind !== "file";
-  const estimate = (isListed ? MAX_LIST : 1) * ENTRY_MEMORY;
-  let rest: Page | undefined;
-  const body = await buildBounded(call, deps, { estimate, isRepeatable: true }, async () => {
-    const page = isListed ? await view.page("") : undefined;
-    rest = page?.next === undefined ? undefined : page;
-    const end = rest === undefined ? MULTISTATUS_END : "";
-    return encoder.encode(`${MULTISTATUS_START}${own}${page?.text ?? ""}${end}`);
-  });
-  const headers = { "Content-Type": "application/xml; charset=utf-8" };
-  if (rest?.next === undefined) {
-    const length = String(body.bytes.byteLength);
-    return new HttpResponse(sendBounded(body, call, deps), {
-      status: 207,
-      headers: { ...headers, "Content-Length": length },
+  const memory = await deps.store.memory.json.reserve(call.project, isListed ? LIST_MEMORY : 0);
+  try {
+    const view = await View.open(call, deps, resource, new PropertyWriter(query));
+    const pieces = view.pieces(isListed);
+    const [first, second] = [await pieces.next(), await pieces.next()];
+    if (first.done) throw new TypeError("A response has a piece at least");
+    if (second.done) {
+      const { byteLength } = first.value;
+      const headers = { ...HEADERS, "Content-Length": String(byteLength) };
+      const body = sendBounded({ bytes: first.value, memory }, call, deps);
+      return new HttpResponse(body, { status: 207, headers });
+    }
+    const stream = new PieceStream(join([first.value, second.value], pieces), {
+      idle: deps.idleTimeout * READER_PATIENCE,
+      onEnd: () => memory[Symbol.dispose](),
+      onError: (error) => deps.onError(error, call.requestId),
+      context: call.context,
     });
+    return new HttpResponse(stream, { status: 207, headers: HEADERS });
+  } catch (error) {
+    memory[Symbol.dispose]();
+    throw error;
   }
-  const { bytes, memory } = body;
-  const { onError, idleTimeout } = deps;
-  const stream = new PieceStream(view.pieces(bytes, rest.next), {
-    idle: idleTimeout * READER_PATIENCE,
-    onEnd: () => memory[Symbol.dispose](),
-    onError: (error) => onError(error, call.requestId),
-    context: call.context,
-  });
-  return new HttpResponse(stream, { status: 207, headers });
 }
 
-/** The responses of a page of a folder, and the name after which the next one begins. */
-interface Page {
-  text: string;
-  next?: string;
+const HEADERS = { "Content-Type": "application/xml; charset=utf-8" };
+
+async function* join(first: readonly Bytes[], rest: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
+  yield* first;
+  yield* rest;
 }
 
 /** `Depth`. Some clients leave it out when they list, although that would be everything below. */
@@ -101,6 +108,7 @@ class View {
     private readonly resource: Resource,
     private readonly writer: PropertyWriter,
     private readonly locks: readonly PlacedLock[],
+    private readonly quota: Quota | undefined,
   ) {}
 
   /** Reads what all entries need. */
@@ -116,126 +124,113 @@ class View {
       ? []
       : (await deps.store.locks.list({ project, drive }))
         .map((lock) => ({ ...lock, href: hrefOf(deps.basePath, project, drive, lock.name) }));
-    return new View(call, deps, resource, writer, locks);
+    const quota = resource.kind === "file" ? undefined : await quotaOf(call, deps, writer);
+    return new View(call, deps, resource, writer, locks, quota);
   }
 
-  /** Returns the response for the resource itself. */
-  async own(): Promise<string> {
-    const { call: { project, path }, resource, writer } = this;
-    const quota = resource.kind === "file" ? undefined : await this.#quota();
-    if (!("place" in resource)) {
-      return writer.response({
-        href: hrefOf(this.deps.basePath, path.project),
-        label: path.project,
-        quota,
-      });
+  /** Yields the response, with what is in the folder if it is listed. */
+  async *pieces(isListed: boolean): AsyncGenerator<Bytes, void> {
+    let text = MULTISTATUS_START + this.writer.response(await this.#own());
+    const pages = isListed ? this.#pages() : [];
+    for await (const page of pages) {
+      for (const entry of page) {
+        text += this.writer.response(entry);
+        if (text.length < PIECE) continue;
+        yield encoder.encode(text);
+        text = "";
+      }
     }
-    const { drive, name } = resource.place;
-    const record = resource.kind === "file" ? resource.record : undefined;
-    const created = resource.kind === "folder" ? await this.#createdOf(name) : undefined;
-    return writer.response({
-      href: hrefOf(this.deps.basePath, project, drive, name),
+    yield encoder.encode(`${text}${MULTISTATUS_END}`);
+  }
+
+  /** The resource itself. */
+  async #own(): Promise<Entry> {
+    const { call: { project, path }, deps: { basePath, store }, resource, quota } = this;
+    if (!("place" in resource)) {
+      return { href: hrefOf(basePath, path.project), label: path.project, quota };
+    }
+    const { place, kind } = resource;
+    const { drive, name } = place;
+    const isMarked = kind === "folder" && name !== "";
+    return {
+      href: hrefOf(basePath, project, drive, name),
       label: name === "" ? drive : lastSegment(name),
-      record,
-      created,
+      record: kind === "file" ? resource.record : undefined,
+      created: isMarked ? (await store.folders.get(place))?.created : undefined,
       locks: this.#locksOn(name),
       quota,
-    });
+    };
   }
 
-  /** Returns a page of what is in the folder, after a name. */
-  async page(after: string): Promise<Page> {
-    const { resource } = this;
-    if (resource.kind === "root") return { text: await this.#projects() };
-    if (resource.kind === "project") return await this.#drives(after);
-    if (resource.kind === "folder") return await this.#names(resource, after);
-    return { text: "" };
+  /** Yields what is in the folder, page by page. */
+  #pages(): AsyncIterable<Iterable<Entry>> | Iterable<Entry[]> {
+    const { resource, call: { project }, deps: { basePath }, quota } = this;
+    if (resource.kind === "folder") return this.#names(resource);
+    if (resource.kind === "project") return this.#drives();
+    return [[{ href: hrefOf(basePath, project), label: project, quota }]];
   }
 
-  /** Yields bytes, and then the pages after a name. */
-  async *pieces(
-    first: Uint8Array<ArrayBuffer>,
-    after: string,
-  ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    yield first;
-    for (let next: string | undefined = after; next !== undefined;) {
-      const page: Page = await this.page(next);
-      next = page.next;
-      yield encoder.encode(next === undefined ? `${page.text}${MULTISTATUS_END}` : page.text);
+  async *#drives(): AsyncGenerator<Entry[]> {
+    const { call: { project, rights: { drives: among } }, deps: { basePath, store }, quota } = this;
+    for (let last: string | undefined = ""; last !== undefined;) {
+      const { drives, more } = await store.listDrives({
+        project,
+        prefix: "",
+        last,
+        limit: PAGE,
+        among,
+      });
+      last = more ? drives.at(-1)?.name : undefined;
+      const named = drives.filter(({ name }) => hasPath(name));
+      yield named.map(({ name }) => ({
+        href: hrefOf(basePath, project, name),
+        label: name,
+        quota,
+      }));
     }
   }
 
-  async #projects(): Promise<string> {
-    const { project } = this.call;
-    const quota = await this.#quota();
-    return this.writer.response({
-      href: hrefOf(this.deps.basePath, project),
-      label: project,
-      quota,
-    });
-  }
-
-  async #drives(last: string): Promise<Page> {
-    const { project, rights: { drives: among } } = this.call;
-    const query = { project, prefix: "", last, limit: MAX_LIST, among };
-    const { drives, more } = await this.deps.store.listDrives(query);
-    const quota = await this.#quota();
-    const texts = drives.filter(({ name }) => hasPath(name)).map(({ name }) =>
-      this.writer.response({ href: hrefOf(this.deps.basePath, project, name), label: name, quota })
-    );
-    const next = more ? drives.at(-1)?.name : undefined;
-    return { text: texts.join(""), ...(next === undefined ? {} : { next }) };
-  }
-
-  async #names({ place }: Folder, last: string): Promise<Page> {
-    const { project, drive, name: prefix } = place;
-    const query = { project, drive, prefix, last, limit: MAX_LIST };
-    const page: ListPage = await visiblePage(this.call, this.deps, query, false);
+  async *#names(
+    { place: { project, drive, name: prefix } }: Folder,
+  ): AsyncGenerator<Iterable<Entry>> {
     const base = hrefOf(this.deps.basePath, project, drive, prefix);
-    const quota = await this.#quota();
-    let text = "";
-    for (const listed of page.entries) {
-      const segment = listed.name.slice(prefix.length);
-      if (hasPath(segment)) text += this.writer.response(this.#entry(listed, base, segment, quota));
+    for (let last: string | undefined = ""; last !== undefined;) {
+      const query = { project, drive, prefix, last, limit: PAGE };
+      const page: ListPage = await visiblePage(this.call, this.deps, query, false);
+      last = page.more ? page.last ?? page.entries.at(-1)?.name : undefined;
+      yield this.#entries(page.entries, base, prefix);
     }
-    const next = page.more ? page.last ?? page.entries.at(-1)?.name : undefined;
-    return { text, ...(next === undefined ? {} : { next }) };
   }
 
-  #entry(
-    { name, record }: Listed,
-    base: string,
-    segment: string,
-    quota: Quota | undefined,
-  ): Entry {
-    const label = record === undefined ? segment.slice(0, -1) : segment;
-    const href = `${base}${encodeSegment(label)}${record === undefined ? "/" : ""}`;
-    return { href, label, record, locks: this.#locksOn(name), quota };
+  *#entries(listed: readonly Listed[], base: string, prefix: string): Generator<Entry> {
+    for (const { name, record } of listed) {
+      const segment = name.slice(prefix.length);
+      if (!hasPath(segment)) continue;
+      const label = record === undefined ? segment.slice(0, -1) : segment;
+      const href = `${base}${encodeSegment(label)}${record === undefined ? "/" : ""}`;
+      yield { href, label, record, locks: this.#locksOn(name), quota: this.quota };
+    }
   }
 
   #locksOn(name: string): readonly PlacedLock[] {
     if (this.locks.length === 0) return this.locks;
     return this.locks.filter((lock) => covers(lock, name));
   }
+}
 
-  async #createdOf(name: string): Promise<number | undefined> {
-    if (!("place" in this.resource) || name === "") return undefined;
-    return (await this.deps.store.folders.get(this.resource.place))?.created;
-  }
-
-  /** The use of the project. A key that is limited to some names must not learn about the others. */
-  async #quota(): Promise<Quota | undefined> {
-    const { call: { project, rights }, deps: { store }, writer } = this;
-    if (!writer.wants("quota-available-bytes") && !writer.wants("quota-used-bytes")) {
-      return undefined;
-    }
-    if (!rights.isForWholeProject) return undefined;
-    const [{ bytes, trashBytes, openBytes }, info] = await Promise.all([
-      store.usageOf(project),
-      store.projects.get(project),
-    ]);
-    const used = bytes + trashBytes + openBytes;
-    const max = info?.maxBytes;
-    return { used, available: max === undefined ? undefined : Math.max(0, max - used) };
-  }
+/** The use of the project. A key that is limited to some names must not learn about the others. */
+async function quotaOf(
+  { project, rights }: DavCall,
+  { store }: DavDeps,
+  writer: PropertyWriter,
+): Promise<Quota | undefined> {
+  if (!writer.wants("quota-available-bytes") && !writer.wants("quota-used-bytes")) return undefined;
+  if (!rights.isForWholeProject) return undefined;
+  const [{ bytes, trashBytes, openBytes }, info] = await Promise.all([
+    store.usageOf(project),
+    store.projects.get(project),
+  ]);
+  const used = bytes + trashBytes + openBytes;
+  const max = info?.maxBytes;
+  return { used, available: max === undefined ? undefined : Math.max(0, max - used) };
 }
