@@ -11,7 +11,7 @@ import { useShortcuts } from "./actions/shortcuts.tsx";
 import { type Entry, labelOf, type Place } from "./entry.ts";
 import { filtersIn } from "./listing/filters.ts";
 import { selectAll, selectOnly } from "./listing/selection.ts";
-import { Footer } from "./view/bars.tsx";
+import { Footer, IncompleteNotice } from "./view/bars.tsx";
 import { Content } from "./view/content.tsx";
 import { FolderContext, type FolderModel } from "./view/folder_model.ts";
 import { FilesRoom } from "./view/files_room.ts";
@@ -68,6 +68,7 @@ function OpenFolder({ room, place, query }: {
               />
             )}
           </div>
+          <IncompleteNotice />
           <Footer />
         </div>
       </DropZone>

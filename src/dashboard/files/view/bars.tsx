@@ -1,5 +1,6 @@
-import { ChevronDown, Ellipsis, X } from "lucide";
+import { ChevronDown, CloudOff, Ellipsis, RefreshCw, X } from "lucide";
 import { useMemo } from "preact/hooks";
+import { sentenceOf } from "../../core/api_error.ts";
 import { formatBytes, formatNumber, plural } from "../../core/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type MenuAction, MenuButton, type MenuItem, openMenu } from "../../ui/menu.tsx";
@@ -9,6 +10,7 @@ import { CHOICES, type Filters, isFiltering } from "../listing/filters.ts";
 import { EMPTY } from "../listing/selection.ts";
 import { useFolder } from "./folder_model.ts";
 import { useMedia } from "./geometry.ts";
+import { MAX_HITS } from "./search.ts";
 import { detailsItem, selectAllItem } from "./menus.ts";
 
 /** Actions that are shown as buttons; the rest is in a menu. */
@@ -103,20 +105,43 @@ function Chip({ name }: { name: keyof Filters }) {
   );
 }
 
+/** Says that the last reading failed while a list is shown: a part of it must not look like all of it. */
+export function IncompleteNotice() {
+  const folder = useFolder();
+  const { rows, source, isSearching } = folder;
+  const { error, progress } = source.value;
+  if (error.value === undefined || rows.value.length === 0) return null;
+  const isWhole = progress.value === "complete";
+  const shown = isSearching ? "hits" : "files";
+  return (
+    <div class="files-problem notice warn line" role="alert">
+      <Icon of={CloudOff} />
+      <p>
+        {isWhole ? "This list may be out of date" : `Some ${shown} are missing here`}
+        {`: ${sentenceOf(error.value)}.`}
+      </p>
+      <Button icon={RefreshCw} onClick={() => folder.refresh()}>Try again</Button>
+    </div>
+  );
+}
+
 /** How many entries there are, and how large they are together. */
 export function Footer() {
   const folder = useFolder();
   const { rows, selected, source, searched, isSearching } = folder;
-  const { isReading, progress } = source.value;
+  const { entries, error, isReading, progress } = source.value;
   const chosen = selected.value;
   const size = useMemo(() => sizeOf(rows.value), [rows.value]);
   const isPartial = isReading.value && progress.value !== "complete";
+  const isBroken = error.value !== undefined && progress.value !== "complete";
+  const isCut = isSearching && entries.value.length >= MAX_HITS;
   const count = isSearching ? plural(rows.value.length, "hit") : plural(rows.value.length, "item");
   return (
     <footer class="files-foot line between hint">
       <p role="status">
-        {count}
+        {isBroken ? `At least ${count}` : count}
         {size}
+        {isCut ? ": search for more letters to see others" : null}
         {isPartial && isSearching ? `, searched ${formatNumber(searched.value)} names …` : null}
         {isPartial && !isSearching ? ", loading more …" : null}
       </p>

@@ -6,7 +6,7 @@ const NAMES_PER_REQUEST = 100_000;
 /** Hits on a full page. */
 const PAGE = 1000;
 /** A search ends after so many hits: another word finds better. */
-const MAX_HITS = 10_000;
+export const MAX_HITS = 10_000;
 
 /** Makes the list of the files in the whole drive whose names contain a text. It is read by the caller. */
 export function startSearch(folder: FolderModel, text: string): Listing {
