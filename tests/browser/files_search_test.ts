@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import type { Fixture } from "./support/fixture.ts";
-import { signInAsOwner } from "./support/navigation.ts";
+import { dialog, row, signInAsOwner } from "./support/navigation.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
 import { entry, labels, openFolder } from "./support/uploads.ts";
@@ -60,6 +60,8 @@ test("The search is in the address: Back ends it, a reload keeps it", async (fix
 });
 
 test("Typing asks once, and an earlier search is cancelled", async (fixture) => {
+  // A hint, such as the first one, lets the page ask again.
+  await fixture.page.route("**/hints?*", () => {});
   const page = await open(fixture);
   const asked: string[] = [];
   page.on("request", (request) => {
@@ -99,4 +101,23 @@ test("Filters narrow the folder and the search", async (fixture) => {
   await page.getByRole("menuitemradio", { name: "Over 1 MB" }).click();
   await entry(page, "letter.txt").waitFor({ state: "detached" });
   assertEquals(await labels(page), ["notes.md"]);
+});
+
+test("One search looks through all drives of the project", async (fixture) => {
+  const { project } = fixture;
+  await project.drive("photos").put("trip/Trip invoice.jpg", "x");
+  const page = await open(fixture);
+  await page.getByRole("searchbox").fill("invoice of nothing");
+  await page.getByRole("button", { name: "Search in all drives" }).click();
+  await page.getByText("All drives of the project were searched.").waitFor();
+  await page.getByRole("searchbox", { name: "Search in all drives" }).fill("INVOICE");
+  const hit = row(page, "Trip invoice.jpg");
+  await hit.getByText("photos").waitFor();
+  await row(page, "Invoice 12.pdf").getByText("papers").waitFor();
+  await page.getByText("5 hits").waitFor();
+  await inspect(page, "search-all-drives");
+  await hit.getByRole("link", { name: "Trip invoice.jpg" }).click();
+  await dialog(page, "Trip invoice.jpg").waitFor();
+  await page.goBack();
+  await hit.waitFor();
 });

@@ -33,6 +33,15 @@ export const links = {
     query: FolderQuery = {},
   ): string => hashOf(["p", project, "files", drive, ...path.split("/")], query),
 
+  /** A file over the list of its folder, or a folder. @param name The whole name. */
+  entry: (project: string, drive: string, name: string): string => {
+    const at = name.lastIndexOf("/") + 1;
+    return links.folder(project, drive, name.slice(0, at), { open: name.slice(at) });
+  },
+
+  /** A search in all drives. */
+  search: (project: string, q: string): string => hashOf(["p", project, "files"], { q }),
+
   /** The drive of a project that has none yet: the first upload makes it. */
   firstDrive: (project: string): string => hashOf(["p", project, "files", "files", ""]),
 

@@ -1,5 +1,6 @@
 import type { Schemas } from "../core/api.ts";
 import { formatBytes, plural } from "../core/format.ts";
+import { type Names, NO_NAMES } from "./event_names.ts";
 
 type EventName = Schemas["Event"]["event"];
 
@@ -40,12 +41,15 @@ const TEXTS: Readonly<Record<EventName, string>> = {
 /** The id of an S3 key, which is listed in full. */
 const ACCESS_KEY_ID = /^KV[A-Z0-9]{18}$/;
 
-/** Returns who did it: the administrator, the server, the command line, or a key by its beginning or its id. */
-export function actorText(by: string): string {
+/** Returns who did it: the administrator, the server, the command line, or a key by its name, its beginning or its id. */
+export function actorText(by: string, names: Names = NO_NAMES): string {
   if (by === "admin") return "Administrator";
   if (by === "server") return "Server";
-  if (ACCESS_KEY_ID.test(by)) return `S3 key ${by}`;
-  return by === "command line" ? "Command line" : `Key ${by}…`;
+  if (by === "command line") return "Command line";
+  const name = names.get(by);
+  const kind = ACCESS_KEY_ID.test(by) ? "S3 key" : "Key";
+  if (name !== undefined) return `${kind} “${name}”`;
+  return kind === "Key" ? `${kind} ${by}…` : `${kind} ${by}`;
 }
 
 /** The values of settings in words. */
@@ -59,12 +63,38 @@ const SETTINGS: Readonly<Record<string, (value: string) => string>> = {
 };
 
 /** Returns what happened, such as "Key created: backup". */
-export function eventText({ event, target }: Pick<Schemas["Event"], "event" | "target">): string {
+export function eventText(
+  { event, target }: Pick<Schemas["Event"], "event" | "target">,
+  names: Names = NO_NAMES,
+): string {
   const text = TEXTS[event] ?? event;
   // The target of a sign-in is a session id, which tells users nothing.
   if (target === "" || event === "dashboard.signed_in") return text;
   const [, project, name = "", value = ""] = /^(?:(.*)\/)?(\w+)=(.*)$/.exec(target) ?? [];
   const words = SETTINGS[name]?.(value);
-  if (words === undefined) return `${text}: ${target}`;
+  if (words === undefined) return `${text}: ${names.get(target) ?? target}`;
   return `${text}: ${words}${project === undefined ? "" : ` (${project})`}`;
+}
+
+/** Kinds of events that a list can be limited to, with the first words of their names. */
+export const KINDS = {
+  keys: ["Keys", ["key", "s3_key", "admin_token"]],
+  links: ["Links", ["link", "link_key"]],
+  apps: ["Applications", ["app", "app_key", "access", "host_suffix"]],
+  webhooks: ["Webhooks", ["webhook"]],
+  sign_ins: ["Sign-ins", ["dashboard", "gate", "sign_in_code"]],
+  settings: ["Projects and settings", ["project", "quota", "trash", "changes", "drive"]],
+} as const satisfies Record<string, readonly [label: string, words: readonly string[]]>;
+
+export type Kind = keyof typeof KINDS;
+
+/** Returns the kind in an address; `undefined` for all. */
+export function kindIn(query: URLSearchParams): Kind | undefined {
+  const kind = query.get("kind") ?? "";
+  return Object.hasOwn(KINDS, kind) ? kind as Kind : undefined;
+}
+
+export function isOfKind(event: string, kind: Kind | undefined): boolean {
+  const [word = ""] = event.split(".");
+  return kind === undefined || (KINDS[kind][1] as readonly string[]).includes(word);
 }

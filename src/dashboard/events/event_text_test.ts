@@ -19,3 +19,13 @@ Deno.test("Events say in words what was changed, and to what", () => {
   assertEquals(actorText("admin"), "Administrator");
   assertEquals(actorText("7DiqI7D5"), "Key 7DiqI7D5…");
 });
+
+Deno.test("Events have the names of keys and links that exist", () => {
+  const names = new Map([["7DiqI7D5", "backup"], ["01LINK", "photos/cat.jpg"]]);
+  const created = { event: "key.created", target: "7DiqI7D5" } as const;
+  assertEquals(eventText(created, names), "Key created: backup");
+  const shared = { event: "link.created", target: "01LINK" } as const;
+  assertEquals(eventText(shared, names), "Link created: photos/cat.jpg");
+  assertEquals(actorText("7DiqI7D5", names), "Key “backup”");
+  assertEquals(actorText("gone1234", names), "Key gone1234…");
+});

@@ -38,7 +38,7 @@ export function useOfDrives<T>(
 export async function driveNames(
   api: Api,
   project: string,
-  signal: AbortSignal,
+  signal: AbortSignal | null,
 ): Promise<string[]> {
   const pages = pagesOf((from) =>
     api.GET("/v1/{project_id}", {

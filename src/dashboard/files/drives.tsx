@@ -8,7 +8,9 @@ import { Button } from "../ui/button.tsx";
 import { askForText } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
+import { FilterBar, useQuery } from "../ui/filter_bar.tsx";
 import { Page } from "../ui/page.tsx";
+import { HitsOfDrives } from "./all_drives.tsx";
 
 export function Drives({ project }: { project: string }) {
   const app = useApp();
@@ -17,6 +19,8 @@ export function Drives({ project }: { project: string }) {
   const mayList = session.may("list");
   const [drives, loadMore] = useDrives(project, mayList);
   useLive({ project }, drives.reload);
+  const [query] = useQuery();
+  const text = query.get("q") ?? "";
   // A key for one drive opens it even before it has files.
   const named = (limitedTo ?? []).map((drive_name) => ({ drive_name, files: null, bytes: null }));
   const isOffered = session.may("write") && limitedTo === null;
@@ -51,12 +55,17 @@ export function Drives({ project }: { project: string }) {
           }
           return (
             <div class="stack">
-              <ul class="drives">
-                {all.map((drive) => (
-                  <DriveLink key={drive.drive_name} project={project} drive={drive} />
-                ))}
-              </ul>
-              {last !== undefined && <Button onClick={loadMore}>Show more</Button>}
+              {mayList && <FilterBar label="Search in all drives" />}
+              {text !== "" && mayList
+                ? <HitsOfDrives project={project} text={text} />
+                : (
+                  <ul class="drives">
+                    {all.map((drive) => (
+                      <DriveLink key={drive.drive_name} project={project} drive={drive} />
+                    ))}
+                  </ul>
+                )}
+              {text === "" && last !== undefined && <Button onClick={loadMore}>Show more</Button>}
             </div>
           );
         }}

@@ -21,6 +21,7 @@ import { links, type Section } from "../core/links.ts";
 import type { Address } from "../core/router.ts";
 import type { Permission, Session, SessionStore } from "../core/session.ts";
 import { Events } from "../events/events.tsx";
+import { FileEvents } from "../events/file_events.tsx";
 import { Drives } from "../files/drives.tsx";
 import { Folder } from "../files/folder.tsx";
 import { Keys } from "../keys/keys.tsx";
@@ -77,7 +78,14 @@ const PROJECT_SECTIONS: readonly (readonly ProjectSection[])[] = [
       (project) => <Webhooks project={project} />,
     ],
     ["usage", "Usage", ChartColumn, ["admin"], (project) => <Usage project={project} />],
-    ["events", "Activity", Activity, ["admin"], (project) => <Events project={project} />],
+    [
+      "events",
+      "Activity",
+      Activity,
+      ["admin"],
+      (project, part) =>
+        part === "files" ? <FileEvents project={project} /> : <Events project={project} />,
+    ],
     ["settings", "Settings", SettingsIcon, ["admin"], (project) => <Settings project={project} />],
     ["connect", "Connect", Plug, [], (project) => <Connect project={project} />],
   ],

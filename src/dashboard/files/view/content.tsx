@@ -1,4 +1,5 @@
 import { FolderOpen, SearchX } from "lucide";
+import { links } from "../../core/links.ts";
 import { ConnectWays } from "../../settings/connect_ways.tsx";
 import { mayUpload } from "../../transfers/drop_zone.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -40,7 +41,8 @@ export function Content({ label, open }: { label: string; open: (entry: Entry) =
 }
 
 function Nothing() {
-  const { filters, filter, isSearching, query, place, room: { app: { session } } } = useFolder();
+  const { filters, filter, isSearching, query, place, room: { app } } = useFolder();
+  const { router, session } = app;
   if (isFiltering(filters.value)) {
     return (
       <Empty icon={SearchX} title="Nothing matches these filters">
@@ -54,7 +56,11 @@ function Nothing() {
         icon={SearchX}
         title={`No name contains “${query.value}”`}
         text={`The whole drive ${place.drive} was searched.`}
-      />
+      >
+        <Button onClick={() => router.go(links.search(place.project, query.value))}>
+          Search in all drives
+        </Button>
+      </Empty>
     );
   }
   return (

@@ -32,18 +32,18 @@ const LAST_TIME = Date.UTC(9999, 11, 31);
 export class ServerCalls {
   constructor(private readonly app: Pick<App, "api" | "session" | "connection">) {}
 
-  /** Stores a file in one request. @param mayReplace Otherwise a file of that name is an error with status 412. */
+  /** Stores a file, with its own media type, in one request. @param mayReplace Otherwise a file of that name is an error with status 412. */
   async put(
     target: UploadTarget,
     file: Blob,
-    { mayReplace, type, lastModified, ...sending }: Attributes & Sending & { mayReplace: boolean },
+    { mayReplace, lastModified, ...sending }: Sending & {
+      mayReplace: boolean;
+      lastModified: number;
+    },
   ): Promise<void> {
     const query = queryOf({ name: target.name, ...mtimeOf(lastModified) });
     const headers = mayReplace ? {} : { "If-None-Match": "*" };
-    await this.#send(`${pathOf(target)}/files?${query}`, file.slice(0, file.size, type), {
-      headers,
-      ...sending,
-    });
+    await this.#send(`${pathOf(target)}/files?${query}`, file, { headers, ...sending });
   }
 
   /** Opens an upload in parts. Returns its id. */

@@ -226,13 +226,13 @@ export class UploadTask {
   }
 
   async #sendWhole(file: File, signal: AbortSignal): Promise<void> {
-    const { type, lastModified } = file;
+    const { lastModified } = file;
     const onProgress = (bytes: number) => this.#count(bytes);
     await this.#store(
       file,
       signal,
       (server, mayReplace) =>
-        server.put(this.record, file, { mayReplace, type, lastModified, signal, onProgress }),
+        server.put(this.record, file, { mayReplace, lastModified, signal, onProgress }),
     );
   }
 
