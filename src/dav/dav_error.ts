@@ -89,7 +89,7 @@ export function toDavError(error: unknown): DavError {
   if (error instanceof TooManyLocks) {
     return new DavError(
       507,
-      "The drive has too many locks: try again once some of them have ended",
+      "The drive, or the key in it, has too many locks: try again once some of them have ended",
     );
   }
   const { status, message, headers, cause } = toHttpError(error);

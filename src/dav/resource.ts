@@ -4,13 +4,14 @@
  *
  * @module
  */
-import { driveNameProblem, fileNameProblem } from "../rules/names.ts";
+import { driveNameProblem, fileNameProblem, folderNameProblem } from "../rules/names.ts";
 import type { FileRecord, Place } from "../store/engine/records.ts";
 import type { OpenFile } from "../store/files/open_file.ts";
 import type { Store } from "../store/store.ts";
 import type { DavCall, DavDeps } from "./dav_call.ts";
 import { type DavError, davErrors } from "./dav_error.ts";
 import { type DavPath, hrefOf, parentOf } from "./dav_path.ts";
+import { storedForm } from "./stored_form.ts";
 
 /** A folder without a place: that of all projects, or a project with its drives. */
 export interface UpperFolder {
@@ -145,7 +146,13 @@ async function placeOf(
   if (name === "") return { project, drive, name };
   const problem = fileNameProblem(name);
   if (problem !== undefined) throw davErrors.badPath(`has a file name that ${problem}`);
-  return { project, drive, name: await storedForm(store, path, project) };
+  const exists = async (name: string) => {
+    const place = { project, drive, name };
+    // Another form of a name may be longer than a name can be.
+    if (name.endsWith("/")) return !folderNameProblem(name) && await store.folderExists(place);
+    return !fileNameProblem(name) && await store.files.reader.stat(place) !== undefined;
+  };
+  return { project, drive, name: await storedForm(name, exists) };
 }
 
 /**
@@ -216,42 +223,4 @@ export async function keepParent(
   const parent = { ...removed, name: parentOf(removed.name) };
   if (parent.name === "" || !rights.has("write") || !rights.allowsName(parent.name)) return;
   if (!await folderExists(store, parent)) await store.folders.create(parent);
-}
-
-/** Names whose segments all have one form only. */
-// deno-lint-ignore no-control-regex -- exactly the characters of one byte
-const ASCII = /^[\x00-\x7f]*$/;
-
-/**
- * Returns a name in the Unicode form in which it is stored. macOS sends names in decomposed form, whatever the list had.
- * If there is nothing in the form that was sent, but in another, that is meant; a new name keeps the form that was sent,
- * in the folder that exists.
- */
-async function storedForm(
-  store: Store,
-  { drive, name }: DavPath,
-  project: string,
-): Promise<string> {
-  if (ASCII.test(name)) return name;
-  let found = "";
-  const segments = name.split("/");
-  for (const [index, segment] of segments.entries()) {
-    const start = index === 0 ? "" : `${found}/`;
-    const forms = new Set([segment, segment.normalize("NFC"), segment.normalize("NFD")]);
-    let stored = segment;
-    if (forms.size > 1) {
-      for (const form of forms) {
-        const place = { project, drive, name: `${start}${form}` };
-        if (fileNameProblem(place.name) !== undefined) continue;
-        const isLast = index === segments.length - 1;
-        const exists = isLast && await store.files.reader.stat(place) !== undefined ||
-          await folderExists(store, { ...place, name: `${place.name}/` });
-        if (!exists) continue;
-        stored = form;
-        break;
-      }
-    }
-    found = `${start}${stored}`;
-  }
-  return found;
 }
