@@ -171,7 +171,7 @@ test("A lock is for the key that made it, and an owner may end it.", async (dav,
 });
 
 test(
-  "A flood of locks ends at the limit of the drive, and harms no other drive.",
+  "A flood of locks ends at the limit of its key, and harms no other key and drive.",
   async (dav, drive) => {
     const owner = "x".repeat(900);
     const body =
@@ -185,6 +185,8 @@ test(
     }
     assertEquals(last, 507);
     assert(count > 40, `${count} locks`);
+    const key = await makeKey(drive, {});
+    (await dav.send("LOCK", "a", { body, key, headers: { Depth: "0" } })).expect(200);
     const other = new Dav(drive.another("other"));
     await other.make();
     await other.put("a", "x");

@@ -9,7 +9,10 @@ import { transact } from "../engine/transact.ts";
 /** The most bytes of the locks of a drive, which are one value of at most 64 KiB: a few hundred locks. */
 const MAX_LOCKS_BYTES = 60_000;
 
-/** A drive has no room for another lock. */
+/** The most bytes of those of one key, so that it leaves room for others. */
+const MAX_KEY_BYTES = MAX_LOCKS_BYTES * 3 / 4;
+
+/** A drive, or a key in it, has no room for another lock. */
 export class TooManyLocks extends Error {
   override readonly name = "TooManyLocks";
 }
@@ -55,18 +58,29 @@ export class LockStore {
       if (tries++ > 0) this.projects.forget(drive.project);
       const { unchanged } = await this.projects.requireWritable({ ...drive, needsDrive: true });
       const [entry] = await this.db.reads.get<[LocksRecord]>([keys.locks(drive)]);
-      const { locks, result } = decide(current(entry.value));
+      const before = current(entry.value);
+      const { locks, result } = decide(before);
       if (locks === undefined) return { result };
       const operation = new Operation().share(unchanged).check(entry.key, entry.versionstamp);
       if (locks.length === 0) return { operation: operation.delete(entry.key), result };
+      requireRoom(locks, before);
       const record: LocksRecord = { locks: [...locks] };
-      if (byteLength(JSON.stringify(record)) > MAX_LOCKS_BYTES) {
-        throw new TooManyLocks(`The drive has ${locks.length} locks`);
-      }
       const last = Math.max(...locks.map(({ expires }) => expires));
       operation.set(entry.key, record, Math.max(1, last - Date.now()));
       return { operation, result };
     });
+  }
+}
+
+/** @throws {TooManyLocks} */
+function requireRoom(locks: readonly LockRecord[], before: readonly LockRecord[]): void {
+  const bytesOf = (some: readonly LockRecord[]) => byteLength(JSON.stringify(some));
+  if (bytesOf(locks) > MAX_LOCKS_BYTES) {
+    throw new TooManyLocks(`The drive has ${locks.length} locks`);
+  }
+  for (const { by } of locks.filter((lock) => !before.includes(lock))) {
+    const own = locks.filter((lock) => lock.by === by);
+    if (bytesOf(own) > MAX_KEY_BYTES) throw new TooManyLocks(`The key has ${own.length} locks`);
   }
 }
 

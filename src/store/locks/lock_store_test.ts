@@ -7,14 +7,14 @@ import { DRIVE } from "../testing/bodies.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { TooManyLocks } from "./lock_store.ts";
 
-function lock(name: string, { life = 60_000, owner = "" } = {}): LockRecord {
+function lock(name: string, { life = 60_000, owner = "", by = "key" } = {}): LockRecord {
   return {
     token: `urn:uuid:${crypto.randomUUID()}`,
     name,
     scope: "shared",
     isDeep: false,
     owner,
-    by: "key",
+    by,
     expires: Date.now() + life,
     lifetime: life,
   };
@@ -58,10 +58,14 @@ testOnAll("Processes that lock at the same time see each other's locks", async (
 
 testOnAll("A drive has room for a limited number of locks", async (bench) => {
   await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
-  const many = Array.from({ length: 55 }, (_, i) => lock(`${i}`, { owner: "x".repeat(800) }));
-  await add(bench, ...many);
-  await assertRejects(() => add(bench, lock("more", { owner: "x".repeat(10_000) })), TooManyLocks);
-  assertEquals((await names(bench)).length, many.length);
+  const many = (by: string, length: number) =>
+    Array.from({ length }, (_, i) => lock(`${by} ${i}`, { by, owner: "x".repeat(800) }));
+  await add(bench, ...many("one", 40));
+  const large = (by: string) => lock("more", { by, owner: "x".repeat(10_000) });
+  await assertRejects(() => add(bench, large("one")), TooManyLocks);
+  await add(bench, ...many("two", 14));
+  await assertRejects(() => add(bench, large("three")), TooManyLocks);
+  assertEquals((await names(bench)).length, 54);
 });
 
 testOnAll("Locks are deleted with their drive", async (bench) => {
