@@ -29,11 +29,44 @@ export interface CheckReport {
   problems: Map<string, string>;
 }
 
-/** Checks all snapshots. @throws {RepositoryError} if the target cannot be read. */
+/**
+ * Checks all snapshots. Those that a prune removes meanwhile do not count.
+ *
+ * @throws {RepositoryError} if the target cannot be read.
+ */
 export async function checkRepository(
   repository: Repository,
   { readAll, pace, onRead }: CheckOptions,
 ): Promise<CheckReport> {
+  const plan = await planCheck(repository);
+  const { needed, problems } = plan;
+  const note = ({ object, message }: DamagedObject) => problems.set(object, message);
+  await compareSizes(repository, needed, note);
+  const bytes = needed.values().reduce((sum, size) => sum + size, 0);
+  if (readAll) {
+    const objects = [...needed].map(([name, size]) => ({ name, size }));
+    let done = 0;
+    const work = async () => {
+      for (let object = objects.shift(); object !== undefined; object = objects.shift()) {
+        if (problems.has(`${FOLDERS.data}/${object.name}`)) continue;
+        await pace?.(object.size);
+        await readObject(repository, object, note);
+        onRead?.(done += object.size, bytes);
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, work));
+  }
+  const left = problems.size === 0 ? plan : await withoutPruned(repository, plan);
+  return { snapshots: left.snapshots, problems: left.problems, objects: needed.size, bytes };
+}
+
+/** What is to be checked, and what was found wrong with the trees. */
+interface CheckPlan extends Pick<CheckReport, "snapshots" | "problems"> {
+  /** The sizes of the objects of data, by their names. */
+  needed: Map<string, number>;
+}
+
+async function planCheck(repository: Repository): Promise<CheckPlan> {
   const problems = new Map<string, string>();
   const note = ({ object, message }: DamagedObject) => problems.set(object, message);
   const snapshots = await repository.snapshots(note);
@@ -52,22 +85,20 @@ export async function checkRepository(
       for (const { object: { name, size } } of groups) needed.set(name, size);
     }
   }
-  await compareSizes(repository, needed, note);
-  const bytes = needed.values().reduce((sum, size) => sum + size, 0);
-  if (readAll) {
-    const objects = [...needed].map(([name, size]) => ({ name, size }));
-    let done = 0;
-    const work = async () => {
-      for (let object = objects.shift(); object !== undefined; object = objects.shift()) {
-        if (problems.has(`${FOLDERS.data}/${object.name}`)) continue;
-        await pace?.(object.size);
-        await readObject(repository, object, note);
-        onRead?.(done += object.size, bytes);
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, work));
+  return { snapshots, needed, problems };
+}
+
+/** Returns a plan without what only those snapshots need that are not there any more. */
+async function withoutPruned(repository: Repository, plan: CheckPlan): Promise<CheckPlan> {
+  const now = await planCheck(repository);
+  const left = new Set(now.snapshots.map(({ object }) => object));
+  const folder = `${FOLDERS.data}/`;
+  for (const [path, message] of plan.problems) {
+    const isNeeded = path.startsWith(folder) && now.needed.has(path.slice(folder.length));
+    if (isNeeded) now.problems.set(path, message);
   }
-  return { snapshots, objects: needed.size, bytes, problems };
+  const snapshots = plan.snapshots.filter(({ object }) => left.has(object));
+  return { ...now, snapshots };
 }
 
 async function compareSizes(

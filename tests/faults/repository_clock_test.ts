@@ -2,11 +2,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { ADMINISTERED, administrator } from "../support/admin.ts";
-import { Folder, spawnProgram } from "../support/command.ts";
+import { Folder } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
 import { S3Server } from "../support/s3/s3_server.ts";
 import { TestServer } from "../support/server.ts";
 import { FakeClock, HOUR } from "./support/clock.ts";
+import { runProgram } from "./support/program_run.ts";
 
 const DRIVE = "drive";
 
@@ -21,10 +22,9 @@ interface Status {
 
 /** Runs a command that has to succeed. */
 async function run(args: string[], env: Record<string, string> = {}): Promise<string> {
-  const { code, stdout, stderr } = await spawnProgram(args, env).output();
-  const decoder = new TextDecoder();
-  assertEquals(code, 0, decoder.decode(stderr));
-  return decoder.decode(stdout);
+  const { code, stdout, stderr } = await runProgram(args, env);
+  assertEquals(code, 0, stderr);
+  return stdout;
 }
 
 /** @param to The target, and options. */

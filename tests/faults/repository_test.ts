@@ -2,7 +2,7 @@
  * Repositories on bad days: processes that are killed, a target that cuts, delays, lies and refuses, and writers and
  * prunes at the same time.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { type CommandResult, Folder, spawnProgram } from "../support/command.ts";
@@ -10,6 +10,8 @@ import { Drive } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
 import { S3Server } from "../support/s3/s3_server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
+import { copyStock } from "../support/store/stocked_store.ts";
+import { runProgram } from "./support/program_run.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const DRIVE = "drive";
@@ -52,13 +54,6 @@ async function killed(args: string[], after: number): Promise<void> {
   await process.status;
 }
 
-/** Runs a command to its end, however long it takes. */
-async function run(args: string[], env: Record<string, string> = {}): Promise<CommandResult> {
-  const { code, stdout, stderr } = await spawnProgram(args, env).output();
-  const decoder = new TextDecoder();
-  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
-}
-
 function assertOk({ code, stderr }: CommandResult): void {
   assertEquals(code, 0, stderr);
 }
@@ -74,20 +69,20 @@ Deno.test("Snapshots that are killed cost nothing that arrived.", async () => {
   const backup = ["backup", "--to", repo, "--data", data, "--bandwidth", "20MB"];
   for (let round = 0; round < (isFull() ? 40 : 4); round++) {
     await killed(backup, 500 + random.below(1500));
-    const { code, stdout } = await run(["backup", "list", "--to", repo, "--json"]);
+    const { code, stdout } = await runProgram(["backup", "list", "--to", repo, "--json"]);
     if (code === 0 && stdout !== "[]\n") break;
   }
   await commands.text("backup", "--to", repo);
   const sent = await bytesIn(`${repo}/data`);
   assert(sent < 1.02 * await bytesIn(`${fresh}/data`), String(sent));
-  assertOk(await run(["backup", "check", "--to", repo, "--read-all"]));
+  assertOk(await runProgram(["backup", "check", "--to", repo, "--read-all"]));
   const restored = folder.at("restored");
   const restore = ["restore", "--from", repo, "--data", restored];
   for (let round = 0; round < (isFull() ? 20 : 3); round++) {
     await killed(restore, 400 + random.below(1200));
-    if ((await run(["verify", "--data", restored])).code === 0) break;
+    if ((await runProgram(["verify", "--data", restored])).code === 0) break;
   }
-  const { code, stderr } = await run(restore);
+  const { code, stderr } = await runProgram(restore);
   assert(code === 0 || /There is a store/.test(stderr), stderr);
   await assertWhole(restored);
 });
@@ -107,15 +102,15 @@ Deno.test("Writers, and prunes beside them, leave snapshots that are whole.", as
       await server.stop();
     }
     const results = await Promise.all([
-      run(["backup", "--to", repo, "--data", data, "--bandwidth", "2MB"]),
-      run(["backup", "--to", repo, "--data", data]),
-      run(["backup", "prune", "--to", repo, "--keep-last", "1"]),
+      runProgram(["backup", "--to", repo, "--data", data, "--bandwidth", "2MB"]),
+      runProgram(["backup", "--to", repo, "--data", data]),
+      runProgram(["backup", "prune", "--to", repo, "--keep-last", "1"]),
     ]);
     for (const { code, stderr } of results) {
       assert(code === 0 || /is running|changed meanwhile/.test(stderr), stderr);
     }
   }
-  assertOk(await run(["backup", "check", "--to", repo, "--read-all"]));
+  assertOk(await runProgram(["backup", "check", "--to", repo, "--read-all"]));
   await new StoreCommands(folder.at("restored")).text("restore", "--from", repo);
   await assertWhole(folder.at("restored"));
 });
@@ -245,13 +240,35 @@ Deno.test("A target that cuts, delays, lies and refuses costs time, and no byte.
   try {
     const rounds = isFull() ? 10 : 1;
     for (let round = 0; round < rounds; round++) {
-      assertOk(await run(["backup", "--to", to, "--data", data, ...s3Options], env));
+      assertOk(await runProgram(["backup", "--to", to, "--data", data, ...s3Options], env));
     }
-    assertOk(await run(["backup", "check", "--to", to, "--read-all", ...s3Options], env));
+    assertOk(await runProgram(["backup", "check", "--to", to, "--read-all", ...s3Options], env));
     const restored = folder.at("restored");
-    assertOk(await run(["restore", "--from", to, "--data", restored, ...s3Options], env));
+    assertOk(await runProgram(["restore", "--from", to, "--data", restored, ...s3Options], env));
     await assertWhole(restored);
   } finally {
     await server.shutdown();
   }
+});
+
+Deno.test("A snapshot that is pruned while it is restored is not called damaged.", async () => {
+  await using folder = await Folder.make();
+  const [data, repo] = [folder.at("data"), folder.at("repo")];
+  {
+    await using server = await TestServer.start({ data });
+    await server.stop();
+  }
+  // The same store without a file, so that the newest snapshot needs nothing of the first.
+  await using empty = await copyStock(folder);
+  await makeStore(data);
+  const { id } = await new StoreCommands(data).json<{ id: string }>("backup", "--to", repo);
+  await new StoreCommands(empty.at("data")).text("backup", "--to", repo);
+  const restore = ["restore", "--from", repo, "--snapshot", id, "--data", folder.at("restored")];
+  const running = runProgram([...restore, "--bandwidth", "4MB"]);
+  while (!await folder.has("restored/.kvdrive-restore/plan.db")) await delay(20);
+  assertOk(await runProgram(["backup", "prune", "--to", repo, "--keep-last", "1"]));
+  const { code, stderr } = await running;
+  assertEquals(code, 1);
+  assertMatch(stderr, /was removed from .* while it was restored/);
+  assertNotMatch(stderr, /damaged/);
 });

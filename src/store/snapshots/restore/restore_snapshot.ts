@@ -159,6 +159,7 @@ class SnapshotRestore {
     const path = databasePath(this.#staging);
     try {
       const lost = plan.lost().take(MAX_LOST).toArray();
+      if (lost.length > 0) await this.#requireNotPruned();
       await check(path, lost);
     } catch (error) {
       await this.#removeStaging();
@@ -167,6 +168,17 @@ class SnapshotRestore {
     await syncFile(path);
     await syncFile(byteFilePath(path, byteFile));
     plan.set("stage", "checked");
+  }
+
+  /** @throws {CannotRestore} if objects are missing because the snapshot was removed meanwhile. */
+  async #requireNotPruned(): Promise<void> {
+    const { repository, snapshot: { id } } = this.options;
+    const left = await repository.snapshots(() => {});
+    if (left.some((one) => one.id === id)) return;
+    throw new CannotRestore(
+      `The snapshot ${id} was removed from ${repository.place} while it was restored: choose ` +
+        "another one",
+    );
   }
 
   async #readObjects(plan: RestorePlan, store: StagedStore): Promise<void> {
