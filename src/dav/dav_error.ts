@@ -124,6 +124,7 @@ export function statusLine(status: number): string {
 
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
+  400: "Bad Request",
   403: "Forbidden",
   404: "Not Found",
   409: "Conflict",

@@ -4,18 +4,14 @@
  *
  * @module
  */
-import { byteLength, MAX_FILE_NAME } from "../rules/names.ts";
+import { deleteEntry, forEachBelow, transferEntry } from "../api/files/prefixes.ts";
 import type { Place } from "../store/engine/records.ts";
 import type { CopyKind } from "../store/files/copies.ts";
-import type { ObjectEntry } from "../store/listing/listing.ts";
 import type { Store } from "../store/store.ts";
-import { DavError, toDavError } from "./dav_error.ts";
-
-/** Names that are read at a time. */
-const PAGE = 500;
+import { type DavError, toDavError } from "./dav_error.ts";
 
 /** Names that are changed at the same time: their commits are joined. */
-const AT_ONCE = 50;
+const PAGE = 100;
 
 /** Failures after which the work ends: further ones would be of the same kind. */
 const MAX_FAILURES = 20;
@@ -26,38 +22,27 @@ export interface Failure {
   error: DavError;
 }
 
-type Named = Exclude<ObjectEntry, { commonPrefix: string }>;
-
 /** Reports a failure that is a defect of the server. */
 type OnDefect = (cause: unknown) => void;
 
 /** Does some work with every file and marker below a folder, its own marker included. Returns the failures. */
 async function forEach(
   store: Store,
-  { project, drive, name: prefix }: Place,
+  folder: Place,
   onDefect: OnDefect,
-  work: (entry: Named) => Promise<void>,
+  work: (place: Place) => Promise<void>,
 ): Promise<Failure[]> {
   const failures: Failure[] = [];
-  let after = "";
-  for (let more = true; more && failures.length < MAX_FAILURES;) {
-    const page = await store.listObjects({ project, drive, prefix, after, limit: PAGE });
-    const entries = page.entries.filter((entry) => entry.name !== undefined);
-    more = page.more;
-    after = entries.at(-1)?.name ?? after;
-    for (let at = 0; at < entries.length && failures.length < MAX_FAILURES; at += AT_ONCE) {
-      await Promise.all(
-        entries.slice(at, at + AT_ONCE).map(async (entry) => {
-          try {
-            await work(entry);
-          } catch (error) {
-            const rendered = toDavError(error);
-            if (rendered.status >= 500 && rendered.cause !== undefined) onDefect(rendered.cause);
-            failures.push({ place: { project, drive, name: entry.name }, error: rendered });
-          }
-        }),
-      );
+  for (let last: string | undefined = ""; last !== undefined && failures.length < MAX_FAILURES;) {
+    const page = { prefix: folder.name, limit: PAGE, last };
+    const { names, errors, paging } = await forEachBelow(folder, { store }, page, work);
+    for (const [index, name] of names.entries()) {
+      if (errors[index] === undefined) continue;
+      const error = toDavError(errors[index]);
+      if (error.status >= 500 && error.cause !== undefined) onDefect(error.cause);
+      failures.push({ place: { ...folder, name }, error });
     }
+    last = paging.paging?.last;
   }
   return failures;
 }
@@ -68,11 +53,7 @@ export async function deleteTree(
   folder: Place,
   onDefect: OnDefect,
 ): Promise<Failure[]> {
-  return await forEach(store, folder, onDefect, async ({ name, record }) => {
-    const place = { ...folder, name };
-    if (record === undefined) await store.folders.delete(place);
-    else await store.files.delete(place);
-  });
+  return await forEach(store, folder, onDefect, (place) => deleteEntry(store, place));
 }
 
 /**
@@ -92,41 +73,32 @@ export async function transferTree(
     name: `${folder.name}${name.slice(other.name.length)}`,
   });
   if (kind === "copy" || !await store.folders.isArriving(to, from)) {
-    const failures = await forEach(store, to, onDefect, async ({ name, record }) => {
-      const source = counterpart(from, to, name);
-      const place = { ...to, name };
-      if (record === undefined) {
-        if (await store.folders.get(source) === undefined) await store.folders.delete(place);
-      } else if (await store.files.reader.stat(source) === undefined) {
-        await store.files.delete(place);
+    const failures = await forEach(store, to, onDefect, async (place) => {
+      if (!await entryExists(store, counterpart(from, to, place.name))) {
+        await deleteEntry(store, place);
       }
     });
     if (failures.length > 0) return failures;
     if (kind === "move") await store.folders.beginMove(to, from);
   }
-  const failures = await forEach(store, from, onDefect, async ({ name, record }) => {
-    const source = { ...from, name };
-    const target = counterpart(to, from, name);
-    requireShort(target);
-    if (record === undefined) {
-      await store.folders.create(target);
-      if (kind === "move") await store.folders.delete(source);
-      return;
-    }
-    // A file that is gone by now was deleted or moved by someone else.
-    await store.files.copies.run(kind, {
+  const failures = await forEach(store, from, onDefect, async (source) => {
+    const request = {
       from: source,
-      to: target,
+      to: counterpart(to, from, source.name),
       overwrite: true,
       condition: () => true,
-    });
+    };
+    // A file that is gone by now was deleted or moved by someone else.
+    await transferEntry(store, kind, request, () => store.files.copies.run(kind, request));
   });
   if (kind === "move" && failures.length === 0) await store.folders.endMove(to);
   return failures;
 }
 
-/** @throws {DavError} if the name is longer than any. */
-function requireShort({ name }: Place): void {
-  if (byteLength(name) <= MAX_FILE_NAME) return;
-  throw new DavError(403, `The name would have more than ${MAX_FILE_NAME} bytes of UTF-8`);
+/** Returns whether there is a file, or the marker of a folder. */
+async function entryExists({ files, folders }: Store, place: Place): Promise<boolean> {
+  const found = place.name.endsWith("/")
+    ? await folders.get(place)
+    : await files.reader.stat(place);
+  return found !== undefined;
 }

@@ -11,6 +11,7 @@ import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 import { MAX_PAGE } from "./list_files.ts";
 import {
+  deleteEntry,
   forEachBelow,
   PAGE_FIELDS,
   pageFields,
@@ -154,13 +155,7 @@ async function deletePage(
 ): Promise<unknown> {
   // For the names, and for the response, which has at most `MAX_PAGE` of them.
   await memory.extend(pageMemory(page) + MAX_PAGE);
-  const { files, folders } = deps.store;
-  const outcome = await forEachBelow(
-    call,
-    deps,
-    page,
-    (place) => place.name.endsWith("/") ? folders.delete(place) : files.delete(place),
-  );
+  const outcome = await forEachBelow(call, deps, page, (place) => deleteEntry(deps.store, place));
   return { ...resultOf(outcome.names, outcome.errors, call, deps), ...outcome.paging };
 }
 

@@ -11,6 +11,7 @@ import { fileNameProblem, folderNameProblem, MAX_LIST, prefixProblem } from "../
 import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { Place } from "../../store/engine/records.ts";
 import type { CopyKind, CopyRequest } from "../../store/files/copies.ts";
+import type { Store } from "../../store/store.ts";
 import type { DriveCall } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 import { ENTRY_MEMORY, withinPage } from "./list_files.ts";
@@ -82,7 +83,7 @@ export interface PageOutcome {
  */
 export async function forEachBelow(
   { project, drive }: Pick<Place, "project" | "drive">,
-  { store }: Deps,
+  { store }: Pick<Deps, "store">,
   { prefix, limit, last }: PrefixPage,
   work: (place: Place) => Promise<unknown>,
 ): Promise<PageOutcome> {
@@ -98,6 +99,33 @@ export async function forEachBelow(
     throw errors[0];
   }
   return { names, errors, paging: pagingOf(names, page.more || names.length < found.length) };
+}
+
+/** Deletes what `forEachBelow` has found: a file, or the marker of a folder. */
+export async function deleteEntry({ files, folders }: Store, place: Place): Promise<void> {
+  if (place.name.endsWith("/")) await folders.delete(place);
+  else await files.delete(place);
+}
+
+/**
+ * Copies or moves what `forEachBelow` has found. A marker that is moved exists twice in between, so that an interruption
+ * loses none.
+ *
+ * @param run Copies or moves a file.
+ * @throws {HttpError} 400 if there can be nothing with the new name.
+ */
+export async function transferEntry(
+  { folders }: Store,
+  kind: CopyKind,
+  { from, to }: { from: Place; to: Place },
+  run: () => Promise<unknown>,
+): Promise<void> {
+  const isFile = !from.name.endsWith("/");
+  const problem = isFile ? fileNameProblem(to.name) : folderNameProblem(to.name);
+  if (problem !== undefined) throw errors.badFileName(problem);
+  if (isFile) return void await run();
+  await folders.create(to);
+  if (kind === "move") await folders.delete(from);
 }
 
 /** Copies or moves everything below a prefix. */
@@ -153,12 +181,7 @@ export async function copyPage(
         `begins with ${JSON.stringify(page.prefix)} again: move it by its name`,
       );
     }
-    const isFile = !from.name.endsWith("/");
-    const problem = isFile ? fileNameProblem(name) : folderNameProblem(name);
-    if (problem !== undefined) throw errors.badFileName(problem);
-    if (isFile) return await run({ from, to: target, overwrite, condition: () => true });
-    const { folders } = deps.store;
-    await folders.create(target);
-    if (kind === "move") await folders.delete(from);
+    const request = { from, to: target, overwrite, condition: () => true };
+    await transferEntry(deps.store, kind, request, () => run(request));
   });
 }
