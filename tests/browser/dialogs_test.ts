@@ -1,3 +1,4 @@
+import { assertEquals } from "@std/assert";
 import type { Locator } from "playwright-core";
 import type { Fixture } from "./support/fixture.ts";
 import { dialog, signInAsOwner } from "./support/navigation.ts";
@@ -58,4 +59,18 @@ test("A dialog of a dialog gives the focus back to it", async (fixture) => {
   await waitForFocus(fixture, button);
   await page.keyboard.press("Escape");
   await waitForFocus(fixture, page.getByRole("button", { name: "More actions" }));
+});
+
+test("Only the chosen entry of a menu stands out", async (fixture) => {
+  const { page } = fixture;
+  await signInAsOwner(fixture);
+  await page.getByRole("button", { name: /^Key / }).click();
+  const menu = page.getByRole("menu", { name: "Account" });
+  await menu.waitFor();
+  const bold = await menu.locator(".menu-entry").evaluateAll((entries) =>
+    entries.filter((entry) =>
+      getComputedStyle(entry.querySelector(".menu-label")!).fontWeight >= "600"
+    ).map(({ textContent }) => textContent)
+  );
+  assertEquals(bold, ["As the system"]);
 });

@@ -99,7 +99,7 @@ test("The field of the next name stays open while the one before is checked, and
   const { page } = fixture;
   await openDrive(fixture, ["a.txt", "b.txt", "c.txt"]);
   const checked = Promise.withResolvers<void>();
-  await page.route("**/files?*limit=1", async (route) => {
+  await page.route("**/files/exist", async (route) => {
     await checked.promise;
     await route.continue();
   });
@@ -119,11 +119,11 @@ test("Escape keeps the name, also while the new one is checked", async (fixture)
   const { page } = fixture;
   const drive = await openDrive(fixture, ["a.txt", "b.txt"]);
   const isEscaped = Promise.withResolvers<void>();
-  await page.route("**/files?*limit=1", async (route) => {
+  await page.route("**/files/exist", async (route) => {
     await isEscaped.promise;
     await route.continue();
   });
-  const checked = page.waitForResponse("**/files?*limit=1");
+  const checked = page.waitForResponse("**/files/exist");
   await rename(fixture, "a.txt", "new");
   await page.keyboard.press("Escape");
   await entry(page, "a.txt").and(page.locator(":focus")).waitFor();

@@ -2,18 +2,11 @@ import { dataOf } from "../core/api.ts";
 import type { App } from "../core/context.ts";
 import { formatBytes, plural } from "../core/format.ts";
 import { askAboutConflicts } from "../files/actions/conflict_dialog.tsx";
-import { numbered } from "../files/actions/naming.ts";
+import { DriveFiles } from "../files/actions/drive_files.ts";
+import { freeNames, numbered } from "../files/actions/naming.ts";
 import type { Place } from "../files/entry.ts";
 import type { UploadItem } from "./transfers.ts";
 import type { UploadSource } from "./upload/upload_task.ts";
-
-/** Names of a page of a list (the server's maximum). */
-const PAGE = 1000;
-
-/** Returns a page of the names in a drive: those that begin with a prefix, after a name. */
-export type ListNames = (
-  query: { prefix: string; last?: string; limit: number },
-) => Promise<{ names: string[]; paging?: unknown }>;
 
 /**
  * Decides under which names files are sent. Asks once about those that exist.
@@ -37,18 +30,18 @@ export async function prepare(
     const slash = below.indexOf("/");
     if (slash > 0) folders.set(name, path + below.slice(0, slash + 1));
   }
-  const list: ListNames = async (query) =>
-    await dataOf(app.api.GET("/v1/{project_id}/{drive_name}/files", {
-      params: { path: { project_id: project, drive_name: drive }, query },
-    }));
-  // A key that may not list cannot be asked; the server refuses to replace a file then.
-  const find = (names: Iterable<string>) =>
-    app.session.may("list") ? takenNames(list, names, path) : Promise.resolve(new Set<string>());
-  const taken = await find(files.keys());
+  const there = new DriveFiles(app.api, { project, drive });
+  const { name_prefix } = app.session.current.value ?? {};
+  const mayAsk = app.session.may("list");
+  // The server refuses to replace a file that the key may not ask for.
+  const find = (names: readonly string[]) =>
+    there.existing(names.filter((name) => mayAsk && name.startsWith(name_prefix ?? "")));
+  const taken = await find([...files.keys()]);
   const choices = await askAboutConflicts(app, [...taken]);
   const choiceOf = new Map([...taken].map((name, index) => [name, choices[index]]));
   const wanted = [...taken].filter((name) => choiceOf.get(name) === "both");
-  const renamed = await freeNames(taken, wanted, files, find);
+  const free = await freeNames(wanted, new Set(files.keys()), find);
+  const renamed = new Map(wanted.map((name, index) => [name, free[index]]));
   const sources: UploadSource[] = [];
   for (const [original, file] of files) {
     const choice = choiceOf.get(original);
@@ -60,77 +53,6 @@ export async function prepare(
   }
   await requireSpace(app, project, sources);
   return sources;
-}
-
-/** Returns for each of some taken names one with a number that neither the drive nor another file has. */
-async function freeNames(
-  taken: ReadonlySet<string>,
-  wanted: readonly string[],
-  files: ReadonlyMap<string, File>,
-  find: (names: Iterable<string>) => Promise<Set<string>>,
-): Promise<Map<string, string>> {
-  const result = new Map<string, string>();
-  const known = new Set([...taken, ...files.keys()]);
-  for (let open = wanted; open.length > 0;) {
-    const candidates = new Map<string, string>();
-    for (const name of open) {
-      const candidate = numbered(name, (name) => known.has(name));
-      candidates.set(name, candidate);
-      known.add(candidate);
-    }
-    const found = await find(candidates.values());
-    for (const [name, candidate] of candidates) {
-      if (!found.has(candidate)) result.set(name, candidate);
-    }
-    open = open.filter((name) => !result.has(name));
-  }
-  return result;
-}
-
-/**
- * Returns the names that a drive has already. Lists from each name that is still open, so that a few names in a large
- * folder cost a few calls, and many names no more than the whole list.
- *
- * @param path The folder that all names are in.
- */
-export async function takenNames(
-  list: ListNames,
-  names: Iterable<string>,
-  path: string,
-): Promise<Set<string>> {
-  const open = [...names].sort(compareNames);
-  const taken = new Set<string>();
-  let end = "";
-  for (let index = 0; index < open.length;) {
-    const name = open[index] ?? "";
-    const before = name.slice(0, -1).replace(/[\uD800-\uDBFF]$/, "");
-    const last = compareNames(before, end) > 0 ? before : end;
-    const page = await list({ prefix: path, limit: PAGE, ...(last === "" ? {} : { last }) });
-    const found = new Set(page.names);
-    const isLast = page.paging === undefined;
-    end = page.names.at(-1) ?? last;
-    for (; index < open.length; index++) {
-      const name = open[index] ?? "";
-      if (!isLast && compareNames(name, end) > 0) break;
-      if (found.has(name)) taken.add(name);
-    }
-  }
-  return taken;
-}
-
-/** Compares names like the server: by the bytes of their UTF-8. */
-export function compareNames(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    if (a[index] !== b[index]) return rankAt(a, index) - rankAt(b, index);
-  }
-  return a.length - b.length;
-}
-
-/** In UTF-8 the characters of two code units come after all others. */
-function rankAt(text: string, index: number): number {
-  const unit = text.charCodeAt(index);
-  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
 }
 
 /** Fails if new files do not fit into the project. What replaced files free is left to the server. */

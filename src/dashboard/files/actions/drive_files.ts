@@ -1,9 +1,8 @@
-import { type Api, dataOf, pagesOf } from "../../core/api.ts";
+import { type Api, dataOf, pagesOf, type Schemas } from "../../core/api.ts";
 import type { ErrorCode } from "../../core/api_error.ts";
-import { inParallel } from "../../core/concurrency.ts";
 import type { Entry, Place } from "../entry.ts";
 import { compareEntries } from "../listing/order.ts";
-import { numbered } from "./naming.ts";
+import { freeNames, isName } from "./naming.ts";
 
 /** The most items of one call ("1 to 1000"). */
 const MAX_ITEMS = 1000;
@@ -31,6 +30,13 @@ interface FolderPage extends Outcome {
 export interface Change extends Outcome {
   /** A time shortly before it, in milliseconds of the server's clock: that of the browser may differ. */
   since: number;
+}
+
+/** How files go to a drive. */
+interface Way {
+  isCopy: boolean;
+  /** The drive. */
+  to: string;
 }
 
 /** Where files go: the same drive or another one of the project. */
@@ -69,40 +75,38 @@ export class DriveFiles {
   /** Moves or copies files. A target that exists is a failure, unless `overwrite` is set. @throws {ApiError} */
   async transfer(
     items: readonly Renaming[],
-    { isCopy, to, overwrite = false }: { isCopy: boolean; to: string; overwrite?: boolean },
+    { overwrite = false, ...way }: Way & { overwrite?: boolean },
   ): Promise<Change> {
     const outcome: Change = { done: [], failed: [], since: Infinity };
-    const path = `/v1/{project_id}/{drive_name}/files/${isCopy ? "copy" : "move"}` as const;
-    const otherDrive = to === this.drive ? {} : { to_drive: to };
     for (const batch of batchesOf(items)) {
-      const body = { items: batch, overwrite, ...otherDrive };
-      const call = this.api.POST(path, { params: { path: this.#path }, body });
-      const { done, failed } = await dataOf(call) as Outcome;
-      outcome.since = Math.min(outcome.since, startOf((await call).response));
-      outcome.done.push(...done);
-      outcome.failed.push(...failed);
+      await this.#transfer({ items: batch, overwrite }, way, outcome);
     }
     return outcome;
   }
 
   /** Moves or copies all that is in a folder, with the folders that exist by themselves. @throws {ApiError} */
-  async transferFolder(
-    { from, to }: Renaming,
-    { isCopy, to: drive }: { isCopy: boolean; to: string },
-  ): Promise<Change> {
+  async transferFolder({ from, to }: Renaming, way: Way): Promise<Change> {
     const outcome: Change = { done: [], failed: [], since: Infinity };
-    const path = `/v1/{project_id}/{drive_name}/files/${isCopy ? "copy" : "move"}` as const;
-    const otherDrive = drive === this.drive ? {} : { to_drive: drive };
     for (let last: string | undefined = ""; last !== undefined;) {
-      const body = { from_prefix: from, to_prefix: to, last, ...otherDrive };
-      const call = this.api.POST(path, { params: { path: this.#path }, body });
-      const { done, failed, paging } = await dataOf(call) as FolderPage;
-      outcome.since = Math.min(outcome.since, startOf((await call).response));
-      outcome.done.push(...done);
-      outcome.failed.push(...failed);
-      last = paging?.last;
+      last = await this.#transfer({ from_prefix: from, to_prefix: to, last }, way, outcome);
     }
     return outcome;
+  }
+
+  /** Returns where the next page of a folder begins. */
+  async #transfer(
+    what: Schemas["CopyManyRequest"] | Schemas["CopyPrefixRequest"],
+    { isCopy, to }: Way,
+    outcome: Change,
+  ): Promise<string | undefined> {
+    const path = `/v1/{project_id}/{drive_name}/files/${isCopy ? "copy" : "move"}` as const;
+    const body = { ...what, ...(to === this.drive ? {} : { to_drive: to }) };
+    const call = this.api.POST(path, { params: { path: this.#path }, body });
+    const { done, failed, paging } = await dataOf(call) as FolderPage;
+    outcome.since = Math.min(outcome.since, startOf((await call).response));
+    outcome.done.push(...done);
+    outcome.failed.push(...failed);
+    return paging?.last;
   }
 
   /** Deletes files. @throws {ApiError} */
@@ -145,43 +149,34 @@ export class DriveFiles {
     }
   }
 
-  /** Whether a file has exactly this name. @throws {ApiError} */
-  async exists(name: string): Promise<boolean> {
-    const query = { prefix: name, limit: 1 };
-    const { names } = await dataOf(
-      this.api.GET("/v1/{project_id}/{drive_name}/files", {
-        params: { path: this.#path, query },
-      }),
-    );
-    return names[0] === name;
+  /** Returns those of some names that exist. That of a folder ends with a slash. @throws {ApiError} */
+  async existing(names: readonly string[]): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (const batch of batchesOf(names.filter(isName))) {
+      const call = this.api.POST("/v1/{project_id}/{drive_name}/files/exist", {
+        params: { path: this.#path },
+        body: { names: batch },
+      });
+      for (const name of (await dataOf(call)).names) found.add(name);
+    }
+    return found;
   }
 
   /** Whether a file or a folder has a name; that of a folder may be without its slash. @throws {ApiError} */
   async isTaken(name: string): Promise<boolean> {
-    const label = name.replace(/\/$/, "");
-    const params = { path: this.#path, query: { prefix: `${label}/`, limit: 1 } };
-    const [isFile, { names }, { folders }] = await Promise.all([
-      this.exists(label),
-      dataOf(this.api.GET("/v1/{project_id}/{drive_name}/files", { params })),
-      dataOf(this.api.GET("/v1/{project_id}/{drive_name}/folders", { params })),
-    ]);
-    return isFile || names.length > 0 || folders.length > 0;
+    return (await this.#taken([name])).size > 0;
   }
 
-  /** Returns a name with a number that is free. @param used Names that are not; gets what was tried. @throws {ApiError} */
-  async freeName(name: string, used: Set<string>): Promise<string> {
-    let free: string;
-    do {
-      free = numbered(name, (name) => used.has(name));
-      used.add(free);
-    } while (await this.isTaken(free));
-    return free;
+  /** Returns for each name one with a number that is free. @param used Names that are not; gets what was tried. @throws {ApiError} */
+  async freeNames(names: readonly string[], used: Set<string> = new Set()): Promise<string[]> {
+    return await freeNames(names, used, (names) => this.#taken(names));
   }
 
-  /** Returns for each name one with a number that is free. @throws {ApiError} */
-  async freeNames(names: readonly string[]): Promise<string[]> {
-    const used = new Set<string>();
-    return await inParallel(names, (name) => this.freeName(name, used));
+  /** Returns those of some names that a file or a folder has. */
+  async #taken(names: readonly string[]): Promise<Set<string>> {
+    const both = (name: string) => [name.replace(/\/$/, ""), name.replace(/\/?$/, "/")];
+    const found = await this.existing(names.flatMap(both));
+    return new Set(names.filter((name) => both(name).some((one) => found.has(one))));
   }
 
   /** The folders directly in a folder, in natural order. @throws {ApiError} */

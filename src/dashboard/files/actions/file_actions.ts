@@ -216,9 +216,9 @@ export class FileActions {
     const moves = await inParallel(going, async (entry): Promise<Move> => {
       const name = nameIn(target.path, entry);
       // A copy in the same folder, and the second of two entries of one name that a search found, get numbers.
-      if (isHere(entry) || used.has(name)) return { entry, to: await files.freeName(name, used) };
+      const isFree = !isHere(entry) && !used.has(name);
       used.add(name);
-      return { entry, to: name };
+      return { entry, to: isFree ? name : (await files.freeNames([name], used))[0]! };
     });
     if (moves.length > 0) await this.#relocation(isCopy).run(moves, target.drive);
   }

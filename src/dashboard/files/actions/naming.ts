@@ -12,8 +12,18 @@ export async function labelProblem(
   if (label.trim() === "") return "Enter a name";
   if (label.includes("/")) return "A name cannot contain “/”";
   if (label.includes("\0")) return "A name cannot contain the NUL character";
-  if (new TextEncoder().encode(label).length > MAX_NAME) return "The name is too long";
+  if (isTooLong(label)) return "The name is too long";
   return await isTaken(label) ? `There is a “${label}” already` : undefined;
+}
+
+/** Whether a file or folder can have a name at all: the server refuses to look up others. */
+export function isName(name: string): boolean {
+  const isBlank = /^\p{White_Space}*$/u.test(name);
+  return !isBlank && !name.includes("\0") && name.isWellFormed() && !isTooLong(name);
+}
+
+function isTooLong(name: string): boolean {
+  return new TextEncoder().encode(name).length > MAX_NAME;
 }
 
 /** Returns the name that an entry gets in another folder. */
@@ -46,6 +56,29 @@ export function numbered(name: string, taken: (name: string) => boolean): string
     const candidate = `${folder}${base} (${number})${extension}${isFolder ? "/" : ""}`;
     if (!taken(candidate)) return candidate;
   }
+}
+
+/**
+ * Returns for each name one with a number that is free.
+ *
+ * @param used Names that are not; gets what was tried.
+ * @param find Returns those of some names that exist.
+ */
+export async function freeNames(
+  names: readonly string[],
+  used: Set<string>,
+  find: (names: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<string[]> {
+  const free = [...names];
+  for (let open = [...names.keys()]; open.length > 0;) {
+    for (const index of open) {
+      free[index] = numbered(names[index]!, (name) => used.has(name));
+      used.add(free[index]!);
+    }
+    const taken = await find(open.map((index) => free[index]!));
+    open = open.filter((index) => taken.has(free[index]!));
+  }
+  return free;
 }
 
 /** Returns the part of a name that is selected when it is edited: all of it without the extension. */
