@@ -1,19 +1,18 @@
-import { Plus } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import { type App as Context, useApp } from "../core/context.ts";
 import { formatDate } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { type Resource, useResource } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
-import { confirm, FormDialog } from "../ui/dialog.tsx";
+import { Collection } from "../ui/collection.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { TextField, useText } from "../ui/field.tsx";
+import { askForm, confirm } from "../ui/form.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { RemoveButton, RemoveSection } from "../ui/remove_button.tsx";
+import { RemoveSection } from "../ui/remove_button.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
-import { Table } from "../ui/table.tsx";
-import { AppForm } from "./app_form.tsx";
+import type { Column } from "../ui/table.tsx";
+import { askForApp } from "./app_form.tsx";
 import { AccessBadge, addressOfApp } from "./applications.tsx";
 
 interface Loading {
@@ -61,17 +60,14 @@ export function ApplicationView({ project, app }: { project: string; app: string
 }
 
 function Addresses({ project, resource, data: { app, gate } }: AppProps) {
-  const { overlays, toasts } = useApp();
+  const context = useApp();
   const address = addressOfApp(app, gate, location.hostname);
   const link = address === undefined
     ? "The gate of this server is off"
     : <a key="link" href={address} target="_blank" rel="noreferrer">{address}</a>;
   const change = async () => {
-    const saved = await overlays.show<Schemas["App"]>((close) => (
-      <AppForm project={project} app={app} onClose={close} />
-    ));
-    if (saved === undefined) return;
-    toasts.success("Saved");
+    if (await askForApp(context, project, app) === undefined) return;
+    context.toasts.success("Saved");
     resource.reload();
   };
   return (
@@ -118,89 +114,71 @@ function AccessSection({ project, resource, data: { app } }: AppProps) {
   );
 }
 
-function AppKeys({ project, resource, data: { app, keys } }: AppProps) {
+function AppKeys({ project, resource, data: { app } }: AppProps) {
   const context = useApp();
   const path = { project_id: project, app: app.name };
-  const create = async () => {
-    const made = await context.overlays.show<Schemas["NewAppKey"]>((close) => (
-      <NewAppKey path={path} onClose={close} />
-    ));
-    if (made === undefined) return;
-    resource.reload();
-    await showSecret(context, {
-      title: `Created the key “${made.name}”`,
-      label: "Application key",
-      secret: made.api_key,
-    });
-  };
-  const revoke = async (name: string) => {
-    await context.api.DELETE("/admin/v1/projects/{project_id}/apps/{app}/keys/{name}", {
-      params: { path: { ...path, name } },
-    });
-    resource.reload();
-  };
   const isOn = app.access.enabled;
   return (
-    <Section
+    <Collection
       title="Keys"
       lead={isOn ? undefined : "Turn access control on to use keys."}
-      actions={<Button icon={Plus} disabled={!isOn} onClick={create}>New key</Button>}
-    >
-      <Table
-        caption="Keys of the application"
-        rows={keys}
-        keyOf={({ name }) => name}
-        empty={<p class="soft">No keys.</p>}
-        columns={[
-          { title: "Name", isMain: true, cell: ({ name }) => name },
-          { title: "Description", isMinor: true, cell: ({ description }) => description ?? "" },
-          { title: "Begins with", cell: ({ prefix }) => <code>{prefix}…</code> },
-          { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
-        ]}
-        actions={({ name }) => (
-          <RemoveButton
-            label={`Revoke ${name}`}
-            title={`Revoke “${name}”?`}
-            text="Programs and browsers that use it are refused from now on."
-            action="Revoke key"
-            done="Key revoked"
-            run={() => revoke(name)}
-          />
-        )}
-      />
-    </Section>
+      isSection
+      from={resource}
+      rows={({ keys }) => keys}
+      keyOf={({ name }) => name}
+      columns={KEY_COLUMNS}
+      empty="No keys."
+      create={{
+        label: "New key",
+        disabled: !isOn,
+        ask: () => askForAppKey(context, path),
+        then: ({ name, api_key }) =>
+          showSecret(context, {
+            title: `Created the key “${name}”`,
+            label: "Application key",
+            secret: api_key,
+          }),
+      }}
+      remove={({ name }) => ({
+        label: `Revoke ${name}`,
+        title: `Revoke “${name}”?`,
+        text: "Programs and browsers that use it are refused from now on.",
+        action: "Revoke key",
+        done: "Key revoked",
+        run: () =>
+          context.api.DELETE("/admin/v1/projects/{project_id}/apps/{app}/keys/{name}", {
+            params: { path: { ...path, name } },
+          }),
+      })}
+    />
   );
 }
 
-function NewAppKey({ path, onClose }: {
-  path: { project_id: string; app: string };
-  onClose: (made?: Schemas["NewAppKey"]) => void;
-}) {
-  const { api } = useApp();
-  const name = useText();
-  const description = useText();
-  const create = async () => {
-    const body = {
-      name: name.value.trim(),
-      ...(description.value.trim() === "" ? {} : { description: description.value.trim() }),
-    };
-    const made = api.POST("/admin/v1/projects/{project_id}/apps/{app}/keys", {
-      params: { path },
-      body,
-    });
-    onClose(await dataOf(made));
-  };
-  return (
-    <FormDialog
-      title="New key"
-      submit="Create key"
-      onClose={onClose}
-      onSubmit={create}
-    >
-      <TextField label="Name" {...name} />
-      <TextField label="Description" hint="Optional: who or what uses it." {...description} />
-    </FormDialog>
-  );
+const KEY_COLUMNS: Column<Loading["keys"][number]>[] = [
+  { title: "Name", isMain: true, cell: ({ name }) => name },
+  { title: "Description", isMinor: true, cell: ({ description }) => description ?? "" },
+  { title: "Begins with", cell: ({ prefix }) => <code>{prefix}…</code> },
+  { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
+];
+
+async function askForAppKey(
+  { api, overlays }: Context,
+  path: { project_id: string; app: string },
+): Promise<Schemas["NewAppKey"] | undefined> {
+  return await askForm({ overlays }, {
+    title: "New key",
+    submit: "Create key",
+    initial: { name: "", description: "" },
+    fields: {
+      name: { label: "Name" },
+      description: { label: "Description", hint: "Optional: who or what uses it." },
+    },
+    send: ({ name, description }) =>
+      dataOf(api.POST("/admin/v1/projects/{project_id}/apps/{app}/keys", {
+        params: { path },
+        body: { name: name.trim(), description: description.trim() || null },
+      })),
+  });
 }
 
 function Removal({ project, data: { app: { name } } }: AppProps) {

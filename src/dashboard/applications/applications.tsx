@@ -1,56 +1,46 @@
-import { AppWindow, Plus } from "lucide";
+import { AppWindow } from "lucide";
 import type { Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
-import { Button, OpenLink } from "../ui/button.tsx";
-import { Empty, Loaded } from "../ui/loaded.tsx";
-import { Page } from "../ui/page.tsx";
-import { type Column, Table } from "../ui/table.tsx";
-import { AppForm } from "./app_form.tsx";
+import { OpenLink } from "../ui/button.tsx";
+import { Collection } from "../ui/collection.tsx";
+import type { Column } from "../ui/table.tsx";
+import { askForApp } from "./app_form.tsx";
 
 type App = Schemas["App"];
 
 /** The applications of a project, which the gate puts keys in front of. */
 export function Applications({ project }: { project: string }) {
-  const { overlays, router } = useApp();
+  const app = useApp();
   const list = useAnswer((api, signal) => {
     const params = { path: { project_id: project } };
     return api.GET("/admin/v1/projects/{project_id}/apps", { params, signal });
   }, [project]);
-  const create = async () => {
-    const made = await overlays.show<App>((close) => <AppForm project={project} onClose={close} />);
-    if (made !== undefined) router.go(links.app(project, made.name));
-  };
   return (
-    <Page
+    <Collection
       title="Applications"
       lead="Web applications beside this server. The gate lets in only people and programs with a key."
-      actions={<Button kind="primary" icon={Plus} onClick={create}>New application</Button>}
-    >
-      <Loaded from={list}>
-        {({ apps, gate }) => (
-          <Table
-            caption="Applications"
-            columns={columnsOf(project)}
-            rows={apps}
-            keyOf={({ name }) => name}
-            empty={
-              <Empty
-                icon={AppWindow}
-                title="No applications yet"
-                text="Add one to put keys in front of it."
-              />
-            }
-            actions={(one) => {
-              const address = addressOfApp(one, gate, location.hostname);
-              return address !== undefined && one.upstream !== null &&
-                <OpenLink href={address} label={`Open ${one.name}`} />;
-            }}
-          />
-        )}
-      </Loaded>
-    </Page>
+      from={list}
+      rows={({ apps }) => apps}
+      keyOf={({ name }) => name}
+      columns={columnsOf(project)}
+      empty={{
+        icon: AppWindow,
+        title: "No applications yet",
+        text: "Add one to put keys in front of it.",
+      }}
+      create={{
+        label: "New application",
+        ask: () => askForApp(app, project),
+        then: ({ name }) => app.router.go(links.app(project, name)),
+      }}
+      actions={(one) => {
+        const address = addressOfApp(one, list.data?.gate ?? null, location.hostname);
+        return address !== undefined && one.upstream !== null &&
+          <OpenLink href={address} label={`Open ${one.name}`} />;
+      }}
+    />
   );
 }
 

@@ -5,7 +5,7 @@ import { links } from "../core/links.ts";
 import { useLive } from "../core/live.ts";
 import { type Drive, useDrives } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
-import { askForText } from "../ui/dialog.tsx";
+import { askForText } from "../ui/form.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { FilterBar, useQuery } from "../ui/filter_bar.tsx";

@@ -1,14 +1,11 @@
-import { KeyRound, Plus } from "lucide";
+import { KeyRound } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { useAnswer } from "../core/resource.ts";
-import { Button } from "../ui/button.tsx";
-import { Empty, Loaded } from "../ui/loaded.tsx";
-import { Page } from "../ui/page.tsx";
-import { RemoveButton } from "../ui/remove_button.tsx";
+import { Collection } from "../ui/collection.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
-import { type Column, Table } from "../ui/table.tsx";
-import { NewKey } from "./new_key.tsx";
+import type { Column } from "../ui/table.tsx";
+import { askForKey } from "./new_key.tsx";
 import { RIGHTS_COLUMNS } from "./rights.tsx";
 import { S3Keys } from "./s3_keys.tsx";
 
@@ -21,65 +18,43 @@ export function Keys({ project }: { project: string }) {
     (api, signal) => api.GET("/admin/v1/projects/{project_id}/keys", { params: { path }, signal }),
     [project],
   );
-  const create = async () => {
-    const made = await app.overlays.show<Schemas["NewProjectKey"]>((close) => (
-      <NewKey
-        project={project}
-        title="New key"
-        create={(body) =>
-          dataOf(app.api.POST("/admin/v1/projects/{project_id}/keys", { params: { path }, body }))}
-        onClose={close}
-      />
-    ));
-    if (made === undefined) return;
-    list.reload();
-    await showSecret(app, {
-      title: `Created the key “${titleOf(made)}”`,
-      label: "Project key",
-      secret: made.project_key,
-    });
-  };
-  const revoke = async ({ prefix }: ProjectKey) => {
-    await app.api.DELETE("/admin/v1/projects/{project_id}/keys/{prefix}", {
-      params: { path: { ...path, prefix } },
-    });
-    list.reload();
-  };
+  const create = (body: Schemas["CreateProjectKeyRequest"]) =>
+    dataOf(app.api.POST("/admin/v1/projects/{project_id}/keys", { params: { path }, body }));
   return (
-    <Page
+    <Collection
       title="Keys"
       lead="Programs send a key with every request; people sign in with one."
-      actions={<Button kind="primary" icon={Plus} onClick={create}>New key</Button>}
+      from={list}
+      rows={({ keys }) => keys}
+      keyOf={({ prefix }) => prefix}
+      columns={COLUMNS}
+      empty={{ icon: KeyRound, title: "No keys", text: "No program can use this project." }}
+      create={{
+        label: "New key",
+        ask: () => askForKey(app, project, { title: "New key", create }),
+        then: (made) =>
+          showSecret(app, {
+            title: `Created the key “${titleOf(made)}”`,
+            label: "Project key",
+            secret: made.project_key,
+          }),
+      }}
+      remove={(key) => ({
+        label: `Revoke ${titleOf(key)}`,
+        title: `Revoke “${titleOf(key)}”?`,
+        text: key.prefix === app.session.current.value?.key
+          ? "You are signed in with this key: you will be signed out, as will every program that uses it."
+          : "Programs that use it are refused from now on.",
+        action: "Revoke key",
+        done: "Key revoked",
+        run: () =>
+          app.api.DELETE("/admin/v1/projects/{project_id}/keys/{prefix}", {
+            params: { path: { ...path, prefix: key.prefix } },
+          }),
+      })}
     >
-      <Loaded from={list}>
-        {({ keys }) => (
-          <>
-            <Table
-              caption="Keys of the project"
-              columns={COLUMNS}
-              rows={keys}
-              keyOf={({ prefix }) => prefix}
-              empty={
-                <Empty icon={KeyRound} title="No keys" text="No program can use this project." />
-              }
-              actions={(key) => (
-                <RemoveButton
-                  label={`Revoke ${titleOf(key)}`}
-                  title={`Revoke “${titleOf(key)}”?`}
-                  text={key.prefix === app.session.current.value?.key
-                    ? "You are signed in with this key: you will be signed out, as will every program that uses it."
-                    : "Programs that use it are refused from now on."}
-                  action="Revoke key"
-                  done="Key revoked"
-                  run={() => revoke(key)}
-                />
-              )}
-            />
-            <S3Keys project={project} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+      <S3Keys project={project} />
+    </Collection>
   );
 }
 

@@ -1,11 +1,10 @@
-import { useState } from "preact/hooks";
 import type { Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import { type App, useApp } from "../core/context.ts";
 import type { Permission } from "../core/session.ts";
 import { useDrives } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
-import { Checkbox, SelectField, TextField, useText } from "../ui/field.tsx";
+import { Checkbox, SelectField } from "../ui/field.tsx";
+import { askForm } from "../ui/form.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PERMISSIONS } from "./rights.tsx";
 
@@ -24,68 +23,76 @@ const LIFETIMES = [
 
 type WantedKey = Schemas["CreateProjectKeyRequest"];
 
-/** The form for a new key of a project, or a new S3 key. It begins with the least rights that are of use. */
-export function NewKey<T>({ project, title, create, onClose }: {
-  project: string;
-  title: string;
-  create: (wanted: WantedKey) => Promise<T>;
-  onClose: (made?: T) => void;
+/** Asks for a new key of a project, or a new S3 key. It begins with the least rights that are of use. */
+export async function askForKey<T>(
+  app: App,
+  project: string,
+  { title, create }: { title: string; create: (wanted: WantedKey) => Promise<T> },
+): Promise<T | undefined> {
+  const { permissions: may = [], drives = null, name_prefix = null } = app.session.current.value ??
+    {};
+  return await askForm(app, {
+    title,
+    submit: "Create key",
+    initial: {
+      name: "",
+      permissions: LEAST.filter((permission) => may.includes(permission)),
+      drives: drives as readonly string[] | null,
+      prefix: "",
+      lifetime: "never" as (typeof LIFETIMES)[number][0],
+    },
+    fields: {
+      name: { label: "Name", hint: "What it is for, such as “Nightly backup”." },
+      permissions: {
+        control: (chosen, onChange) => <PermissionChoice {...{ may, chosen, onChange }} />,
+      },
+      drives: {
+        control: (chosen, onChange) => <DriveChoice {...{ project, chosen, onChange }} />,
+      },
+      prefix: {
+        label: "Only names that begin with",
+        hint: "Such as reports/2026/. Empty for all names.",
+        spellcheck: false,
+      },
+      lifetime: { label: "Expires", options: LIFETIMES },
+    },
+    send: ({ name, permissions, drives, prefix, lifetime }) => {
+      if (permissions.length === 0) throw new Error("Choose what the key may do");
+      if (drives?.length === 0) throw new Error("Choose the drives of the key, or all drives");
+      return create({
+        name: name.trim() || null,
+        permissions,
+        drives: drives && [...drives],
+        name_prefix: prefix || name_prefix,
+        expires_in: lifetime === "never" ? null : Number(lifetime),
+      });
+    },
+  });
+}
+
+function PermissionChoice({ may, chosen, onChange }: {
+  may: readonly Permission[];
+  chosen: readonly Permission[];
+  onChange: (permissions: Permission[]) => void;
 }) {
-  const { session } = useApp();
-  const may = session.current.value?.permissions ?? [];
-  const name = useText();
-  const [permissions, setPermissions] = useState<ReadonlySet<Permission>>(
-    new Set(LEAST.filter((permission) => may.includes(permission))),
-  );
-  const [drives, setDrives] = useState<readonly string[] | null>(
-    session.current.value?.drives ?? null,
-  );
-  const prefix = useText();
-  const [lifetime, setLifetime] = useState<(typeof LIFETIMES)[number][0]>("never");
-  const submit = async () => {
-    if (permissions.size === 0) throw new Error("Choose what the key may do");
-    if (drives?.length === 0) throw new Error("Choose the drives of the key, or all drives");
-    const wanted = {
-      ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
-      permissions: PERMISSIONS.map(([permission]) => permission).filter((permission) =>
-        permissions.has(permission)
-      ),
-      drives: drives === null ? null : [...drives],
-      name_prefix: prefix.value === "" ? session.current.value?.name_prefix ?? null : prefix.value,
-      expires_in: lifetime === "never" ? null : Number(lifetime),
-    };
-    onClose(await create(wanted));
-  };
+  const order = PERMISSIONS.map(([permission]) => permission);
   return (
-    <FormDialog
-      title={title}
-      submit="Create key"
-      onClose={onClose}
-      onSubmit={submit}
-    >
-      <TextField label="Name" hint="What it is for, such as “Nightly backup”." {...name} />
-      <fieldset class="choices">
-        <legend class="field-label">The key may</legend>
-        {PERMISSIONS.map(([permission, label, hint]) => (
-          <Checkbox
-            key={permission}
-            label={label}
-            hint={hint}
-            checked={permissions.has(permission)}
-            disabled={!may.includes(permission)}
-            onChange={(isOn) => setPermissions(toggled(permissions, permission, isOn))}
-          />
-        ))}
-      </fieldset>
-      <DriveChoice project={project} chosen={drives} onChange={setDrives} />
-      <TextField
-        label="Only names that begin with"
-        hint="Such as reports/2026/. Empty for all names."
-        {...prefix}
-        spellcheck={false}
-      />
-      <SelectField label="Expires" value={lifetime} options={LIFETIMES} onChange={setLifetime} />
-    </FormDialog>
+    <fieldset class="choices">
+      <legend class="field-label">The key may</legend>
+      {PERMISSIONS.map(([permission, label, hint]) => (
+        <Checkbox
+          key={permission}
+          label={label}
+          hint={hint}
+          checked={chosen.includes(permission)}
+          disabled={!may.includes(permission)}
+          onChange={(isOn) => {
+            const wanted = toggled(chosen, permission, isOn);
+            onChange(order.filter((one) => wanted.includes(one)));
+          }}
+        />
+      ))}
+    </fieldset>
   );
 }
 
@@ -98,19 +105,20 @@ function DriveChoice({ project, chosen, onChange }: {
 }) {
   const { session } = useApp();
   const own = session.current.value?.drives ?? null;
+  const isAll = chosen === null || chosen === own;
   const [drives, loadMore] = useDrives(project);
   return (
     <>
       <SelectField
         label="Drives"
-        value={chosen === null || chosen === own ? "all" : "some"}
-        options={[["all", own === null ? "All drives" : "All drives of this key"], [
-          "some",
-          "Only chosen drives",
-        ]]}
+        value={isAll ? "all" : "some"}
+        options={[
+          ["all", own === null ? "All drives" : "All drives of this key"],
+          ["some", "Only chosen drives"],
+        ]}
         onChange={(value) => onChange(value === "all" ? own : [])}
       />
-      {chosen === null || chosen === own ? null : (
+      {!isAll && (
         <fieldset class="choices choice-list frame">
           <legend class="visually-hidden">Chosen drives</legend>
           <Loaded from={drives}>
@@ -122,7 +130,7 @@ function DriveChoice({ project, chosen, onChange }: {
                     key={drive_name}
                     label={drive_name}
                     checked={chosen.includes(drive_name)}
-                    onChange={(isOn) => onChange([...toggled(new Set(chosen), drive_name, isOn)])}
+                    onChange={(isOn) => onChange(toggled(chosen, drive_name, isOn))}
                   />
                 ))}
                 {last !== undefined && <Button onClick={loadMore}>Show more</Button>}
@@ -135,7 +143,8 @@ function DriveChoice({ project, chosen, onChange }: {
   );
 }
 
-/** Returns a set with or without an element. */
-function toggled<T>(set: ReadonlySet<T>, element: T, isOn: boolean): Set<T> {
-  return isOn ? new Set([...set, element]) : new Set([...set].filter((one) => one !== element));
+/** Returns a list with or without an element. */
+function toggled<T>(list: readonly T[], element: T, isOn: boolean): T[] {
+  const others = list.filter((one) => one !== element);
+  return isOn ? [...others, element] : others;
 }

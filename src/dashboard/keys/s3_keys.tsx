@@ -1,15 +1,12 @@
-import { HardDrive, Plus } from "lucide";
+import { HardDrive } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { useAnswer } from "../core/resource.ts";
-import { Button } from "../ui/button.tsx";
+import { Collection } from "../ui/collection.tsx";
 import { LabelledCopy, Snippet } from "../ui/copy.tsx";
-import { Empty, Loaded } from "../ui/loaded.tsx";
-import { Section } from "../ui/page.tsx";
-import { RemoveButton } from "../ui/remove_button.tsx";
 import { showOnce } from "../ui/secret_dialog.tsx";
-import { type Column, Table } from "../ui/table.tsx";
-import { NewKey } from "./new_key.tsx";
+import type { Column } from "../ui/table.tsx";
+import { askForKey } from "./new_key.tsx";
 import { type ListedKey, RIGHTS_COLUMNS } from "./rights.tsx";
 
 type S3Key = Schemas["S3KeyList"]["s3_keys"][number];
@@ -22,65 +19,40 @@ export function S3Keys({ project }: { project: string }) {
       api.GET("/admin/v1/projects/{project_id}/s3-keys", { params: { path }, signal }),
     [project],
   );
-  const create = async () => {
-    const made = await app.overlays.show<Schemas["NewS3Key"]>((close) => (
-      <NewKey
-        project={project}
-        title="New S3 key"
-        create={({ name_prefix, ...wanted }) =>
-          dataOf(
-            app.api.POST("/admin/v1/projects/{project_id}/s3-keys", {
-              params: { path },
-              body: { ...wanted, prefix: name_prefix ?? null },
-            }),
-          )}
-        onClose={close}
-      />
-    ));
-    if (made === undefined) return;
-    list.reload();
-    await showS3Secret(app, made);
-  };
-  const revoke = async ({ access_key_id }: S3Key) => {
-    await app.api.DELETE("/admin/v1/projects/{project_id}/s3-keys/{access_key_id}", {
-      params: { path: { ...path, access_key_id } },
-    });
-    list.reload();
-  };
+  const create = ({ name_prefix, ...wanted }: Schemas["CreateProjectKeyRequest"]) =>
+    dataOf(
+      app.api.POST("/admin/v1/projects/{project_id}/s3-keys", {
+        params: { path },
+        body: { ...wanted, prefix: name_prefix ?? null },
+      }),
+    );
   return (
-    <Section
+    <Collection
       title="S3 keys"
       lead={leadOf(app.session.current.value?.s3 ?? null)}
-      actions={<Button icon={Plus} onClick={create}>New S3 key</Button>}
-    >
-      <Loaded from={list}>
-        {({ s3_keys }) => (
-          <Table
-            caption="S3 keys of the project"
-            columns={COLUMNS}
-            rows={s3_keys.map((key) => ({ ...key, name_prefix: key.prefix }))}
-            keyOf={({ access_key_id }) => access_key_id}
-            empty={
-              <Empty
-                icon={HardDrive}
-                title="No S3 keys"
-                text="No S3 client can use this project."
-              />
-            }
-            actions={(key) => (
-              <RemoveButton
-                label={`Revoke ${titleOf(key)}`}
-                title={`Revoke “${titleOf(key)}”?`}
-                text="S3 clients that use it are refused from now on."
-                action="Revoke S3 key"
-                done="S3 key revoked"
-                run={() => revoke(key)}
-              />
-            )}
-          />
-        )}
-      </Loaded>
-    </Section>
+      isSection
+      from={list}
+      rows={({ s3_keys }) => s3_keys.map((key) => ({ ...key, name_prefix: key.prefix }))}
+      keyOf={({ access_key_id }) => access_key_id}
+      columns={COLUMNS}
+      empty={{ icon: HardDrive, title: "No S3 keys", text: "No S3 client can use this project." }}
+      create={{
+        label: "New S3 key",
+        ask: () => askForKey(app, project, { title: "New S3 key", create }),
+        then: (made) => showS3Secret(app, made),
+      }}
+      remove={(key) => ({
+        label: `Revoke ${titleOf(key)}`,
+        title: `Revoke “${titleOf(key)}”?`,
+        text: "S3 clients that use it are refused from now on.",
+        action: "Revoke S3 key",
+        done: "S3 key revoked",
+        run: () =>
+          app.api.DELETE("/admin/v1/projects/{project_id}/s3-keys/{access_key_id}", {
+            params: { path: { ...path, access_key_id: key.access_key_id } },
+          }),
+      })}
+    />
   );
 }
 

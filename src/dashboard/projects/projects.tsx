@@ -1,69 +1,53 @@
-import { Boxes, Plus } from "lucide";
+import { Boxes } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import { type App, useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
-import { Button } from "../ui/button.tsx";
-import { FormDialog } from "../ui/dialog.tsx";
-import { TextField, useText } from "../ui/field.tsx";
-import { Empty, Loaded } from "../ui/loaded.tsx";
+import { Collection } from "../ui/collection.tsx";
+import { askForm } from "../ui/form.tsx";
 import { Meter } from "../ui/meter.tsx";
-import { Page } from "../ui/page.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
-import { type Column, Table } from "../ui/table.tsx";
-import { daysOf, TrashField, useTrashDays } from "./trash_field.tsx";
+import type { Column } from "../ui/table.tsx";
 import { NO_SIZE, parseSize, SIZE_FIELD } from "./size_field.ts";
+import { MAX_TRASH_DAYS, parseDays } from "./trash_days.ts";
 
 type ProjectUsage = Schemas["ProjectUsage"];
 
 export function Projects() {
   const app = useApp();
   const list = useAnswer((api, signal) => api.GET("/admin/v1/projects", { signal }), []);
-  const create = async () => {
-    const made = await app.overlays.show<Schemas["NewProject"]>((close) => (
-      <NewProject onClose={close} />
-    ));
-    if (made === undefined) return;
-    await showSecret(app, {
-      title: `Created “${made.name ?? made.project_id}”`,
-      label: "Project key",
-      secret: made.project_key,
-    });
-    app.router.go(links.firstDrive(made.project_id));
-  };
-  const button = <Button kind="primary" icon={Plus} onClick={create}>New project</Button>;
   return (
-    <Page title="Projects" actions={button}>
-      <Loaded from={list}>
-        {({ projects, integrity, backups, disk }) => (
-          <div class="stack">
-            <Warnings {...{ integrity, backups }} />
-            <Table
-              caption="Projects"
-              columns={columnsOf(disk)}
-              rows={projects}
-              keyOf={({ project_id }) => project_id}
-              empty={
-                <Empty
-                  icon={Boxes}
-                  title="No projects yet"
-                  text="A project has drives with files, keys that open them, and applications."
-                />
-              }
-            />
-          </div>
-        )}
-      </Loaded>
-    </Page>
+    <Collection
+      title="Projects"
+      from={list}
+      rows={({ projects }) => projects}
+      keyOf={({ project_id }) => project_id}
+      columns={columnsOf(list.data?.disk.total ?? null)}
+      empty={{
+        icon: Boxes,
+        title: "No projects yet",
+        text: "A project has drives with files, keys that open them, and applications.",
+      }}
+      create={{
+        label: "New project",
+        ask: () => askForProject(app),
+        then: async ({ project_id, name, project_key }) => {
+          await showSecret(app, {
+            title: `Created “${name ?? project_id}”`,
+            label: "Project key",
+            secret: project_key,
+          });
+          app.router.go(links.firstDrive(project_id));
+        },
+      }}
+      above={list.data && <Warnings {...list.data} />}
+    />
   );
 }
 
 /** What the administrator has to know at once. */
-function Warnings({ integrity, backups }: {
-  integrity: Schemas["Integrity"];
-  backups: Schemas["Backups"] | undefined;
-}) {
+function Warnings({ integrity, backups }: Pick<Schemas["ProjectList"], "integrity" | "backups">) {
   const problem = backups?.problem ?? null;
   return (
     <>
@@ -78,7 +62,7 @@ function Warnings({ integrity, backups }: {
   );
 }
 
-function columnsOf({ total }: Schemas["Disk"]): Column<ProjectUsage>[] {
+function columnsOf(total: number | null): Column<ProjectUsage>[] {
   return [
     {
       title: "Project",
@@ -118,46 +102,50 @@ function columnsOf({ total }: Schemas["Disk"]): Column<ProjectUsage>[] {
   ];
 }
 
-function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => void }) {
-  const { api } = useApp();
-  const name = useText();
-  const id = useText();
-  const limit = useText();
-  const [trash, setTrash] = useTrashDays();
-  const create = async () => {
-    const max_bytes = parseSize(limit.value);
-    const trash_days = daysOf(trash);
-    // The fields say why.
-    if (max_bytes === undefined || trash_days === undefined) return;
-    const body = {
-      trash_days,
-      ...(name.value.trim() === "" ? {} : { name: name.value.trim() }),
-      ...(id.value.trim() === "" ? {} : { project_id: id.value.trim() }),
-      ...(max_bytes === null ? {} : { max_bytes }),
-    };
-    onClose(await dataOf(api.POST("/admin/v1/projects", { body })));
-  };
-  return (
-    <FormDialog
-      title="New project"
-      submit="Create project"
-      onClose={onClose}
-      onSubmit={create}
-    >
-      <TextField label="Name" {...name} />
-      <TextField
-        label="Id"
-        hint="Letters, digits and hyphens; it is part of every address and key. Empty for a random one."
-        {...id}
-        spellcheck={false}
-      />
-      <TextField
-        label="Limit of space"
-        {...SIZE_FIELD}
-        {...limit}
-        problem={parseSize(limit.value) === undefined ? NO_SIZE : undefined}
-      />
-      <TrashField value={trash} onChange={setTrash} />
-    </FormDialog>
-  );
+/** The days that the trash keeps files unless the user chooses others. */
+const USUAL_DAYS = 30;
+
+async function askForProject(app: App): Promise<Schemas["NewProject"] | undefined> {
+  return await askForm(app, {
+    title: "New project",
+    submit: "Create project",
+    initial: { name: "", id: "", limit: "", hasTrash: true, days: String(USUAL_DAYS) },
+    fields: {
+      name: { label: "Name" },
+      id: {
+        label: "Id",
+        hint:
+          "Letters, digits and hyphens; it is part of every address and key. Empty for a random one.",
+        spellcheck: false,
+      },
+      limit: {
+        label: "Limit of space",
+        ...SIZE_FIELD,
+        problem: ({ limit }) => parseSize(limit) === undefined ? NO_SIZE : undefined,
+      },
+      hasTrash: {
+        label: "Trash",
+        hint: ({ hasTrash }) =>
+          hasTrash
+            ? "What is deleted or overwritten can be restored. Until then it takes space."
+            : "What is deleted or overwritten is gone.",
+      },
+      days: {
+        label: "Days to keep deleted files",
+        inputMode: "numeric",
+        isShown: ({ hasTrash }) => hasTrash,
+        problem: ({ days }) =>
+          parseDays(days) ? undefined : `Enter a whole number from 1 to ${MAX_TRASH_DAYS}`,
+      },
+    },
+    send: ({ name, id, limit, hasTrash, days }) =>
+      dataOf(app.api.POST("/admin/v1/projects", {
+        body: {
+          name: name.trim() || null,
+          project_id: id.trim() || null,
+          max_bytes: parseSize(limit) ?? null,
+          trash_days: hasTrash ? parseDays(days) ?? 0 : 0,
+        },
+      })),
+  });
 }

@@ -1,5 +1,6 @@
+import { useState } from "preact/hooks";
 import { useApp } from "../core/context.ts";
-import { TextField, useText } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
 import { links } from "../core/links.ts";
 import { serverAddress } from "../core/server.ts";
 import { LabelledCopy, Snippet } from "../ui/copy.tsx";
@@ -10,11 +11,11 @@ export function Connect({ project }: { project: string }) {
   const { session } = useApp();
   const { host, protocol } = location;
   const address = serverAddress();
-  const key = useText();
+  const [key, setKey] = useState("");
   const { webdav = false, s3 = null } = session.current.value ?? {};
   const clients = clientsOf({
     ...{ origin: address, host, isSecure: protocol === "https:", project, s3 },
-    key: key.value.trim() || PLACEHOLDER,
+    key: key.trim() || PLACEHOLDER,
     hasWebdav: webdav,
   });
   return (
@@ -28,7 +29,8 @@ export function Connect({ project }: { project: string }) {
             hint="It is put into the lines below, and never leaves this page."
             type="password"
             spellcheck={false}
-            {...key}
+            value={key}
+            onInput={setKey}
           />
           <p class="soft">
             {session.may("admin") && (

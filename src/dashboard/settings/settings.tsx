@@ -6,16 +6,16 @@ import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts
 import { links } from "../core/links.ts";
 import type { Resource } from "../core/resource.ts";
 import { NO_SIZE, parseSize, SIZE_FIELD, sizeText } from "../projects/size_field.ts";
-import { MAX_TRASH_DAYS } from "../projects/trash_field.tsx";
+import { MAX_TRASH_DAYS, parseDays } from "../projects/trash_days.ts";
 import { useProject } from "../projects/use_project.ts";
 import { Button, useBusy } from "../ui/button.tsx";
-import { confirm } from "../ui/dialog.tsx";
+import { Collection } from "../ui/collection.tsx";
+import { confirm } from "../ui/form.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { type InputAttributes, TextField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { RemoveButton, RemoveSection } from "../ui/remove_button.tsx";
-import { Table } from "../ui/table.tsx";
+import { RemoveSection } from "../ui/remove_button.tsx";
 
 type Project = Schemas["ProjectDetails"];
 type Change = Schemas["ChangeProjectRequest"];
@@ -157,49 +157,39 @@ function TrashSettings(props: SettingsProps) {
   );
 }
 
-function parseDays(text: string): number | undefined {
-  return /^\d+$/.test(text) && Number(text) <= MAX_TRASH_DAYS ? Number(text) : undefined;
-}
-
 function Drives({ info: { project_id, drives }, resource }: SettingsProps) {
   const { api } = useApp();
-  const remove = async (drive_name: string) => {
-    await api.DELETE("/admin/v1/projects/{project_id}/drives/{drive_name}", {
-      params: { path: { project_id, drive_name } },
-    });
-    resource.reload();
-  };
   if (drives.length === 0) return null;
   return (
-    <Section title="Drives">
-      <Table
-        caption="Drives"
-        rows={drives}
-        keyOf={({ drive_name }) => drive_name}
-        columns={[
-          {
-            title: "Drive",
-            isMain: true,
-            cell: ({ drive_name }) => (
-              <a href={links.folder(project_id, drive_name)}>{drive_name}</a>
-            ),
-          },
-          { title: "Files", isNumber: true, cell: ({ files }) => formatNumber(files) },
-          { title: "Size", isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
-        ]}
-        actions={({ drive_name, files }) => (
-          <RemoveButton
-            label={`Delete the drive ${drive_name}`}
-            title={`Delete the drive “${drive_name}”?`}
-            text={`${plural(files, "file")}, its trash and its links are deleted for good.`}
-            action="Delete drive"
-            typed={drive_name}
-            done="The drive is being deleted"
-            run={() => remove(drive_name)}
-          />
-        )}
-      />
-    </Section>
+    <Collection
+      title="Drives"
+      isSection
+      from={resource}
+      rows={({ drives }) => drives}
+      keyOf={({ drive_name }) => drive_name}
+      columns={[
+        {
+          title: "Drive",
+          isMain: true,
+          cell: ({ drive_name }) => <a href={links.folder(project_id, drive_name)}>{drive_name}</a>,
+        },
+        { title: "Files", isNumber: true, cell: ({ files }) => formatNumber(files) },
+        { title: "Size", isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
+      ]}
+      empty="None"
+      remove={({ drive_name, files }) => ({
+        label: `Delete the drive ${drive_name}`,
+        title: `Delete the drive “${drive_name}”?`,
+        text: `${plural(files, "file")}, its trash and its links are deleted for good.`,
+        action: "Delete drive",
+        typed: drive_name,
+        done: "The drive is being deleted",
+        run: () =>
+          api.DELETE("/admin/v1/projects/{project_id}/drives/{drive_name}", {
+            params: { path: { project_id, drive_name } },
+          }),
+      })}
+    />
   );
 }
 

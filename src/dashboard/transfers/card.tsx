@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type App, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { IconButton } from "../ui/button.tsx";
-import { confirm } from "../ui/dialog.tsx";
+import { confirm } from "../ui/form.tsx";
 import { useSharedTransfers } from "./transfers.ts";
 import { figuresOf, headlineOf, type Totals, totalsOf } from "./totals.ts";
 import type { Transfers } from "./transfers.ts";

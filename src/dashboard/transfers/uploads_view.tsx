@@ -4,14 +4,16 @@ import { formatBytes, formatRelative } from "../core/format.ts";
 import { useLive } from "../core/live.ts";
 import { type Resource, useResource } from "../core/resource.ts";
 import { labelOf } from "../files/entry.ts";
-import { Empty, Loaded } from "../ui/loaded.tsx";
+import { Collection } from "../ui/collection.tsx";
+import { Empty } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
-import { RemoveButton } from "../ui/remove_button.tsx";
-import { type Column, Table } from "../ui/table.tsx";
+import type { Removal } from "../ui/remove_button.tsx";
+import type { Column } from "../ui/table.tsx";
 import { UploadActions, UploadSummary } from "./card.tsx";
 import { openUploads, type ServerUpload } from "./server_uploads.ts";
 import { totalsOf } from "./totals.ts";
 import { useSharedTransfers } from "./transfers.ts";
+import type { ServerCalls } from "./upload/server_calls.ts";
 import { UploadRows } from "./upload_rows.tsx";
 
 /** Rows of the list. */
@@ -51,21 +53,18 @@ export function Uploads({ project }: { project: string }) {
           </div>
         </Section>
       )}
-      <Loaded from={others}>
-        {(uploads) => <Others uploads={uploads} reload={reload} hasTasks={hasTasks} />}
-      </Loaded>
+      <Others {...{ from: others, hasTasks }} />
     </Page>
   );
 }
 
-function Others({ uploads, reload, hasTasks }: {
-  uploads: readonly ServerUpload[];
-  reload: Resource<unknown>["reload"];
+function Others({ from, hasTasks }: {
+  from: Resource<ServerUpload[]>;
   hasTasks: boolean;
 }) {
   const { session } = useApp();
   const { server } = useSharedTransfers();
-  if (uploads.length === 0) {
+  if (from.data?.length === 0) {
     return hasTasks ? null : (
       <Empty
         icon={Upload}
@@ -74,29 +73,28 @@ function Others({ uploads, reload, hasTasks }: {
       />
     );
   }
-  const abort = async (upload: ServerUpload) => {
-    await server.abort(upload, upload.id);
-    await reload();
-  };
   return (
-    <Section title="Elsewhere" lead="Unfinished uploads of other browsers and programs.">
-      <Table
-        caption="Unfinished uploads"
-        columns={COLUMNS}
-        rows={uploads}
-        keyOf={({ id }) => id}
-        actions={(upload) =>
-          session.may("write") && (
-            <RemoveButton
-              label={`Abort the upload of ${labelOf(upload)}`}
-              title={`Abort the upload of “${labelOf(upload)}”?`}
-              text="The program that sends it fails. What has arrived is deleted."
-              action="Abort upload"
-              done="Upload aborted"
-              run={() => abort(upload)}
-            />
-          )}
-      />
-    </Section>
+    <Collection
+      title="Elsewhere"
+      lead="Unfinished uploads of other browsers and programs."
+      isSection
+      from={from}
+      rows={(uploads) => uploads}
+      keyOf={({ id }) => id}
+      columns={COLUMNS}
+      empty="None"
+      {...(session.may("write") ? { remove: removalOf(server) } : {})}
+    />
   );
+}
+
+function removalOf(server: ServerCalls): (upload: ServerUpload) => Removal {
+  return (upload) => ({
+    label: `Abort the upload of ${labelOf(upload)}`,
+    title: `Abort the upload of “${labelOf(upload)}”?`,
+    text: "The program that sends it fails. What has arrived is deleted.",
+    action: "Abort upload",
+    done: "Upload aborted",
+    run: () => server.abort(upload, upload.id),
+  });
 }

@@ -7,7 +7,7 @@ import type { Resource } from "../core/resource.ts";
 import { askAboutConflicts } from "../files/actions/conflict_dialog.tsx";
 import { DriveFiles, type Outcome } from "../files/actions/drive_files.ts";
 import { type OfDrives, useOfDrives } from "../files/drive_filter.tsx";
-import { confirm } from "../ui/dialog.tsx";
+import { confirm } from "../ui/form.tsx";
 import {
   type DriveTrash,
   foldersOf,

@@ -1,6 +1,6 @@
 import { CircleAlert } from "lucide";
 import type { ComponentChildren, InputHTMLAttributes } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 
 interface FieldProps {
@@ -49,12 +49,6 @@ export interface InputAttributes {
   spellcheck?: boolean;
   placeholder?: string;
   inputMode?: "numeric";
-}
-
-/** Returns the text of a field, with the attribute that changes it. */
-export function useText(initial = ""): { value: string; onInput: (value: string) => void } {
-  const [value, onInput] = useState(initial);
-  return { value, onInput };
 }
 
 /** A field with one line of text. Browsers do not fill it in, unless it says with what. */

@@ -1,21 +1,28 @@
 import { Trash2 } from "lucide";
 import { useApp } from "../core/context.ts";
 import { Button, IconButton } from "./button.tsx";
-import { confirm, type Question } from "./dialog.tsx";
+import { confirm, type Question } from "./form.tsx";
 import { Section } from "./page.tsx";
 
-/** A button that removes something after a question, and says so. */
-export function RemoveButton({ label, done, run, ...question }: Question & {
+/** What a button removes, after a question. */
+export interface Removal extends Question {
   /** What it removes, such as "Revoke backup". */
   label: string;
   /** What is said after it. */
   done: string;
   run: () => Promise<unknown>;
+}
+
+/** A button that removes something after a question, and says so. */
+export function RemoveButton({ label, done, run, after, ...question }: Removal & {
+  /** What follows it, such as loading the list again. */
+  after?: () => unknown;
 }) {
   const app = useApp();
   const remove = async () => {
     if (!await confirm(app, question)) return;
     await run();
+    after?.();
     app.toasts.success(done);
   };
   return <IconButton icon={Trash2} label={label} onClick={remove} />;

@@ -1,15 +1,14 @@
-import { Play, Plus, Send, Webhook as WebhookIcon } from "lucide";
+import { Play, Send, Webhook as WebhookIcon } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
-import { useApp } from "../core/context.ts";
+import { type App, useApp } from "../core/context.ts";
 import { formatNumber, formatTime, plural } from "../core/format.ts";
 import { useAnswer } from "../core/resource.ts";
-import { Button, IconButton } from "../ui/button.tsx";
-import { Empty, Loaded } from "../ui/loaded.tsx";
-import { Page, Section } from "../ui/page.tsx";
-import { RemoveButton } from "../ui/remove_button.tsx";
+import { IconButton } from "../ui/button.tsx";
+import { Collection } from "../ui/collection.tsx";
+import { askForm } from "../ui/form.tsx";
+import { Section } from "../ui/page.tsx";
 import { showSecret } from "../ui/secret_dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { NewWebhook } from "./new_webhook.tsx";
 
 type Webhook = Schemas["Webhook"];
 type Delivery = Webhook["deliveries"][number] & { webhook: string };
@@ -17,109 +16,127 @@ type Delivery = Webhook["deliveries"][number] & { webhook: string };
 /** The last deliveries that are shown, of all webhooks together. */
 const SHOWN_DELIVERIES = 20;
 
-/** The webhooks of a project, and what can be done with them. */
-function useWebhooks(project: string) {
-  const app = useApp();
-  const { api, overlays, toasts } = app;
-  const path = { project_id: project };
-  const list = useAnswer(
-    (api, signal) =>
-      api.GET("/admin/v1/projects/{project_id}/webhooks", { params: { path }, signal }),
-    [project],
-  );
-  const create = async () => {
-    const made = await overlays.show<Schemas["NewWebhook"]>((close) => (
-      <NewWebhook project={project} onClose={close} />
-    ));
-    if (made === undefined) return;
-    list.reload();
-    const title = `Created the webhook “${made.name}”`;
-    await showSecret(app, {
-      title,
-      label: "Secret that signs its deliveries",
-      secret: made.secret,
-    });
-  };
-  const test = async ({ id }: Webhook) => {
-    const { status, error } = await dataOf(
-      api.POST("/admin/v1/projects/{project_id}/webhooks/{id}/test", {
-        params: { path: { ...path, id } },
-      }),
-    );
-    if (status !== null && status < 300) toasts.success(`The receiver answered ${status}`);
-    else toasts.info(status === null ? `The receiver ${error}` : `The receiver answered ${status}`);
-  };
-  const enable = async ({ id }: Webhook) => {
-    await api.PATCH("/admin/v1/projects/{project_id}/webhooks/{id}", {
-      params: { path: { ...path, id } },
-      body: { enabled: true },
-    });
-    list.reload();
-  };
-  const remove = async ({ id }: Webhook) => {
-    await api.DELETE("/admin/v1/projects/{project_id}/webhooks/{id}", {
-      params: { path: { ...path, id } },
-    });
-    list.reload();
-  };
-  return { list, create, test, enable, remove };
-}
-
 /** The webhooks of a project, and their last deliveries. */
 export function Webhooks({ project }: { project: string }) {
-  const { list, create, test, enable, remove } = useWebhooks(project);
+  const app = useApp();
+  const list = useAnswer(
+    (api, signal) =>
+      api.GET("/admin/v1/projects/{project_id}/webhooks", {
+        params: { path: { project_id: project } },
+        signal,
+      }),
+    [project],
+  );
+  const { webhooks = [] } = list.data ?? {};
   return (
-    <Page
+    <Collection
       title="Webhooks"
       lead="Addresses to which the server sends what changes. The project has to keep changes: see its settings."
-      actions={<Button kind="primary" icon={Plus} onClick={create}>New webhook</Button>}
+      from={list}
+      rows={({ webhooks }) => webhooks}
+      keyOf={({ id }) => id}
+      columns={COLUMNS}
+      empty={{
+        icon: WebhookIcon,
+        title: "No webhooks",
+        text: "No program is told of changes by itself.",
+      }}
+      create={{
+        label: "New webhook",
+        ask: () => askForWebhook(app, project),
+        then: ({ name, secret }) =>
+          showSecret(app, {
+            title: `Created the webhook “${name}”`,
+            label: "Secret that signs its deliveries",
+            secret,
+          }),
+      }}
+      actions={(one) => <Actions of={one} project={project} onEnable={list.reload} />}
+      remove={(one) => ({
+        label: `Delete ${one.name}`,
+        title: `Delete “${one.name}”?`,
+        text: "Nothing more is delivered to it.",
+        action: "Delete webhook",
+        done: "Webhook deleted",
+        run: () =>
+          app.api.DELETE("/admin/v1/projects/{project_id}/webhooks/{id}", {
+            params: { path: { project_id: project, id: one.id } },
+          }),
+      })}
     >
-      <Loaded from={list}>
-        {({ webhooks }) => (
-          <>
-            <Table
-              caption="Webhooks of the project"
-              columns={COLUMNS}
-              rows={webhooks}
-              keyOf={({ id }) => id}
-              empty={
-                <Empty
-                  icon={WebhookIcon}
-                  title="No webhooks"
-                  text="No program is told of changes by itself."
-                />
-              }
-              actions={(one) => (
-                <>
-                  <IconButton
-                    icon={Send}
-                    label={`Send a test to ${one.name}`}
-                    onClick={() => test(one)}
-                  />
-                  {!one.enabled && (
-                    <IconButton
-                      icon={Play}
-                      label={`Enable ${one.name}`}
-                      onClick={() => enable(one)}
-                    />
-                  )}
-                  <RemoveButton
-                    label={`Delete ${one.name}`}
-                    title={`Delete “${one.name}”?`}
-                    text="Nothing more is delivered to it."
-                    action="Delete webhook"
-                    done="Webhook deleted"
-                    run={() => remove(one)}
-                  />
-                </>
-              )}
-            />
-            {webhooks.length > 0 && <Deliveries webhooks={webhooks} />}
-          </>
-        )}
-      </Loaded>
-    </Page>
+      {webhooks.length > 0 && <Deliveries webhooks={webhooks} />}
+    </Collection>
   );
+}
+
+/** Sends a test to a webhook, and enables one that failed. */
+function Actions({ of: { id, name, enabled }, project, onEnable }: {
+  of: Webhook;
+  project: string;
+  onEnable: () => void;
+}) {
+  const { api, toasts } = useApp();
+  const params = { path: { project_id: project, id } };
+  const test = async () => {
+    const { status, error } = await dataOf(
+      api.POST("/admin/v1/projects/{project_id}/webhooks/{id}/test", { params }),
+    );
+    const text = status === null ? `The receiver ${error}` : `The receiver answered ${status}`;
+    if (status !== null && status < 300) toasts.success(text);
+    else toasts.info(text);
+  };
+  const enable = async () => {
+    const body = { enabled: true };
+    await api.PATCH("/admin/v1/projects/{project_id}/webhooks/{id}", { params, body });
+    onEnable();
+  };
+  return (
+    <>
+      <IconButton icon={Send} label={`Send a test to ${name}`} onClick={test} />
+      {!enabled && <IconButton icon={Play} label={`Enable ${name}`} onClick={enable} />}
+    </>
+  );
+}
+
+async function askForWebhook(
+  app: App,
+  project: string,
+): Promise<Schemas["NewWebhook"] | undefined> {
+  return await askForm(app, {
+    title: "New webhook",
+    submit: "Create webhook",
+    initial: { name: "", url: "", drives: "", prefix: "" },
+    fields: {
+      name: { label: "Name", hint: "For the list." },
+      url: {
+        label: "Address",
+        hint: "Of the receiver, such as https://example.com/hook.",
+        spellcheck: false,
+      },
+      drives: {
+        label: "Drives",
+        hint: "With commas between them. Without any, changes of all drives are sent.",
+        spellcheck: false,
+      },
+      prefix: {
+        label: "Names begin with",
+        hint: "Such as inbox/. Empty for all names.",
+        spellcheck: false,
+      },
+    },
+    send: ({ name, url, drives, prefix }) => {
+      const chosen = drives.split(",").map((one) => one.trim()).filter((one) => one !== "");
+      return dataOf(app.api.POST("/admin/v1/projects/{project_id}/webhooks", {
+        params: { path: { project_id: project } },
+        body: {
+          name: name.trim(),
+          url: url.trim(),
+          drives: chosen.length === 0 ? null : chosen,
+          name_prefix: prefix || null,
+        },
+      }));
+    },
+  });
 }
 
 function Deliveries({ webhooks }: { webhooks: readonly Webhook[] }) {

@@ -9,7 +9,7 @@ import { links } from "../../core/links.ts";
 import { serverAddress } from "../../core/server.ts";
 import type { MenuItem } from "../../ui/menu.tsx";
 import { copyText } from "../../ui/copy.tsx";
-import { confirm } from "../../ui/dialog.tsx";
+import { confirm } from "../../ui/form.tsx";
 import { showShareDialog } from "../../links/share_dialog.tsx";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { DriveFiles, type Renaming, type Target } from "./drive_files.ts";

@@ -8,7 +8,7 @@ import { type Entry, folderOf, labelOf, type Place, shownName } from "../../file
 import { typeOf } from "../../files/listing/kinds.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { askForText } from "../../ui/dialog.tsx";
+import { askForText } from "../../ui/form.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { MenuButton } from "../../ui/menu.tsx";
 import { Title } from "../details.tsx";
