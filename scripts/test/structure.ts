@@ -5,7 +5,7 @@ import { filesBelow } from "../package/parts.ts";
 /** The source files of the project, with what they import. Paths are relative to the project's folder. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
-const CODE = /\.(ts|js)$/;
+const CODE = /\.(tsx?|js)$/;
 
 /** `import … from "./x.ts"`, `export … from "./x.ts"` and `import("./x.ts")`. */
 const IMPORTED = /(?:\bfrom|\bimport)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g;

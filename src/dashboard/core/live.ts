@@ -1,9 +1,7 @@
 import { effect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 import { SESSION_HEADER } from "./api.ts";
 import { refused } from "./api_error.ts";
 import type { Connection, ConnectionState } from "./connection.ts";
-import { useApp } from "./context.ts";
 import { hashOf } from "./router.ts";
 import { basePath } from "./server.ts";
 import type { SessionStore } from "./session.ts";
@@ -175,19 +173,4 @@ export function paced(run: () => Promise<unknown>, signal: AbortSignal): () => v
     isRunning = false;
   };
   return () => void work();
-}
-
-/** Loads again what a view shows whenever others change something. */
-export function useLive({ project, drive }: LiveScope, reload: () => Promise<unknown>): void {
-  const { live, session } = useApp();
-  const latest = useRef(reload);
-  latest.current = reload;
-  useEffect(() => {
-    if (!session.may("list")) return;
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const scope = drive === undefined ? { project } : { project, drive };
-    void live.follow(scope, paced(() => latest.current(), signal), signal);
-    return () => leaving.abort();
-  }, [project, drive]);
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "./api_error.ts";
 import { type Api, dataOf } from "./api.ts";
 import { useApp } from "./context.ts";
+import { type LiveScope, paced } from "./live.ts";
 
 /** Data of the server, as a component sees it. */
 export interface Resource<T> {
@@ -97,6 +98,21 @@ export function usePages<P extends { paging?: { last: string } }, T>(
     list.edit((now) => now.last === last ? { ...next, items: [...now.items, ...next.items] } : now);
   };
   return [list, loadMore];
+}
+
+/** Loads again what a view shows whenever others change something. */
+export function useLive({ project, drive }: LiveScope, reload: () => Promise<unknown>): void {
+  const { live, session } = useApp();
+  const latest = useRef(reload);
+  latest.current = reload;
+  useEffect(() => {
+    if (!session.may("list")) return;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const scope = drive === undefined ? { project } : { project, drive };
+    void live.follow(scope, paced(() => latest.current(), signal), signal);
+    return () => leaving.abort();
+  }, [project, drive]);
 }
 
 /** Whether the page will try again by itself. */

@@ -1,7 +1,9 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import type { Schemas } from "./api.ts";
 import { ApiError, refused, unreachable } from "./api_error.ts";
+import type { components } from "./api_schema.d.ts";
 import { basePath } from "./server.ts";
+
+type Schemas = components["schemas"];
 
 /** Who is signed in, as `GET /dashboard/session` tells it. The credential itself is not in the page. */
 export type Session = Schemas["Session"];

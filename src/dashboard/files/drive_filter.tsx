@@ -2,8 +2,7 @@ import { type Api, pagesOf } from "../core/api.ts";
 import { inParallel } from "../core/concurrency.ts";
 import { useApp } from "../core/context.ts";
 import { links, type Section } from "../core/links.ts";
-import { useLive } from "../core/live.ts";
-import { type Resource, useResource } from "../core/resource.ts";
+import { type Resource, useLive, useResource } from "../core/resource.ts";
 import { SelectField } from "../ui/field.tsx";
 
 /** What a list shows of the drives of a project. */

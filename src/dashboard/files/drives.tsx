@@ -2,7 +2,7 @@ import { ChevronRight, HardDrive, Plus } from "lucide";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { useLive } from "../core/live.ts";
+import { useLive } from "../core/resource.ts";
 import { type Drive, useDrives } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
 import { askForText } from "../ui/form.tsx";

@@ -11,6 +11,16 @@ export interface Place {
 /** A file or a folder in a list. The name of a folder ends with a slash. */
 export type Entry = Schemas["ListedEntry"] & { kind: "file" | "folder" };
 
+/** Entries that are dragged, cut or copied. */
+export interface EntryList {
+  project: string;
+  drive: string;
+  /** Whole names; those of folders end with a slash. */
+  names: string[];
+  /** Whether they are moved when they are pasted. */
+  isCut?: boolean;
+}
+
 /** Returns the last segment of a name: what people call the file or folder. */
 export function labelOf({ name }: Pick<Entry, "name">): string {
   const end = name.endsWith("/") ? name.length - 1 : name.length;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
-import { useLive } from "../core/live.ts";
+import { useLive } from "../core/resource.ts";
 import { Details } from "../preview/details.tsx";
 import { Lightbox } from "../preview/lightbox.tsx";
 import { useSharedTransfers } from "../transfers/transfers.ts";

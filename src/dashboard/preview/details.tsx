@@ -1,12 +1,12 @@
 import { X } from "lucide";
 import { formatBytes, plural } from "../core/format.ts";
-import { type Entry, labelOf, type Place, shownName } from "../files/entry.ts";
-import { Picture } from "../files/view/kind_icon.tsx";
+import { type Entry, labelOf, type Place } from "../files/entry.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { FileDetails } from "./details/file_details.tsx";
 import { EntryLinks, Paths } from "./details/links.tsx";
 import { FolderSize } from "./details/folder_size.tsx";
+import { Title } from "./details/title.tsx";
 
 /** The side panel with the details of the selected entries; of the folder itself without any. */
 export function Details({ place, entries, onClose }: {
@@ -78,16 +78,5 @@ function ManyDetails({ place, entries }: { place: Place; entries: readonly Entry
         ? null
         : <FolderSize key={prefixes.join("\n")} place={place} prefixes={prefixes} />}
     </>
-  );
-}
-
-export function Title({ entry, label }: { entry: Entry; label: string }) {
-  return (
-    <div class="details-title">
-      <Picture entry={entry} size={56} />
-      <p>
-        <bdi>{shownName(label)}</bdi>
-      </p>
-    </div>
   );
 }

@@ -1,4 +1,9 @@
-import type { UploadItem } from "./transfers.ts";
+/** A file to send, with its path below the folder that it is sent to. */
+export interface UploadItem {
+  file: File;
+  /** Such as `trip/a.jpg`; the file's name unless it came with a folder. */
+  path: string;
+}
 
 export interface Dropped {
   items: UploadItem[];

@@ -5,7 +5,7 @@ import { askAboutConflicts } from "../files/actions/conflict_dialog.tsx";
 import { DriveFiles } from "../files/actions/drive_files.ts";
 import { freeNames, numbered } from "../files/actions/naming.ts";
 import type { Place } from "../files/entry.ts";
-import type { UploadItem } from "./transfers.ts";
+import type { UploadItem } from "./chosen_files.ts";
 import type { UploadSource } from "./upload/upload_task.ts";
 
 /**

@@ -11,18 +11,12 @@ import { type App, createShared, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { DriveFiles } from "../files/actions/drive_files.ts";
 import { folderOf, type Place } from "../files/entry.ts";
+import type { UploadItem } from "./chosen_files.ts";
 import { prepare } from "./preparation.ts";
 import { keyOf, UploadRecords } from "./upload/records.ts";
 import { ServerCalls } from "./upload/server_calls.ts";
 import { UploadThumbnails } from "./upload/thumbnails.ts";
 import { type UploadSource, UploadTask, type UploadTools } from "./upload/upload_task.ts";
-
-/** A file to send, with its path below the folder that it is sent to. */
-export interface UploadItem {
-  file: File;
-  /** Such as `trip/a.jpg`; the file's name unless it came with a folder. */
-  path: string;
-}
 
 /** Times between two updates of what is shown, in milliseconds; the longer one while nothing arrives. */
 const TICK = 150;

@@ -1,8 +1,7 @@
 import { Upload } from "lucide";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatRelative } from "../core/format.ts";
-import { useLive } from "../core/live.ts";
-import { type Resource, useResource } from "../core/resource.ts";
+import { type Resource, useLive, useResource } from "../core/resource.ts";
 import { labelOf } from "../files/entry.ts";
 import { Collection } from "../ui/collection.tsx";
 import { Empty } from "../ui/loaded.tsx";

@@ -1,30 +1,20 @@
 import { useEffect } from "preact/hooks";
 import type { App } from "../../core/context.ts";
 import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
-import type { Entry, Place } from "../entry.ts";
-import type { FilesRoom } from "../view/files_room.ts";
+import type { Entry, EntryList, Place } from "../entry.ts";
+import type { Room } from "../view/folder_model.ts";
 import { FileActions } from "./file_actions.ts";
 import { describe } from "./naming.ts";
 
 /** The type of entries that are dragged or in the clipboard: JSON of an `EntryList`. */
 export const ENTRIES_TYPE = "application/x-kvdrive";
 
-/** Entries that are dragged, cut or copied. */
-export interface EntryList {
-  project: string;
-  drive: string;
-  /** Whole names; those of folders end with a slash. */
-  names: string[];
-  /** Whether they are moved when they are pasted. */
-  isCut?: boolean;
-}
-
 /** What is cut and copied, and where it is pasted. */
 interface OpenFolder {
   app: App;
   place: Place;
   selected: () => readonly Entry[];
-  room: FilesRoom;
+  room: Room;
 }
 
 /**
@@ -75,7 +65,7 @@ function paste(event: ClipboardEvent, folder: OpenFolder) {
 export async function pasteEntries(
   { project, drive, names, isCut }: EntryList,
   place: Place,
-  room: FilesRoom,
+  room: Room,
 ): Promise<void> {
   if (project !== place.project) throw new Error("Files can only be pasted within their project");
   const from = { project, drive, path: "" };

@@ -16,6 +16,18 @@ export interface Renaming {
   to: string;
 }
 
+/** What changed in a folder, so that its list can follow without loading everything again. */
+export interface FolderChange {
+  /** Names that are gone, or were replaced. */
+  removed: readonly string[];
+  /** Whether entries may have appeared: the list loads them. */
+  hasNew: boolean;
+  /** An entry that got another name in its folder. */
+  renamed?: Renaming;
+  /** Names that are new: they are selected and shown once they are in the list. */
+  added?: { drive: string; names: readonly string[] };
+}
+
 export interface Outcome {
   done: string[];
   failed: { name: string; error: string; code?: ErrorCode }[];

@@ -12,23 +12,11 @@ import { copyText } from "../../ui/copy.tsx";
 import { confirm } from "../../ui/form.tsx";
 import { showShareDialog } from "../../links/share_dialog.tsx";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
-import { DriveFiles, type Renaming, type Target } from "./drive_files.ts";
+import { DriveFiles, type FolderChange, type Target } from "./drive_files.ts";
 import { describe, labelProblem, mayGoTo, nameIn } from "./naming.ts";
 import { askForFolder, chooseTarget } from "./target_dialog.tsx";
 import { ticketsOf } from "./tickets.ts";
 import { type Move, Relocation } from "./relocation.tsx";
-
-/** What changed in a folder, so that its list can follow without loading everything again. */
-export interface FolderChange {
-  /** Names that are gone, or were replaced. */
-  removed: readonly string[];
-  /** Whether entries may have appeared: the list loads them. */
-  hasNew: boolean;
-  /** An entry that got another name in its folder. */
-  renamed?: Renaming;
-  /** Names that are new: they are selected and shown once they are in the list. */
-  added?: { drive: string; names: readonly string[] };
-}
 
 export class FileActions {
   readonly #files: DriveFiles;

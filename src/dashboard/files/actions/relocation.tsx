@@ -5,8 +5,13 @@ import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { askAboutConflicts, type ConflictChoice } from "./conflict_dialog.tsx";
-import { type Change, DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
-import type { FolderChange } from "./file_actions.ts";
+import {
+  type Change,
+  DriveFiles,
+  type FolderChange,
+  type Outcome,
+  type Renaming,
+} from "./drive_files.ts";
 import { describe } from "./naming.ts";
 
 /** The code of a target that exists. */

@@ -1,5 +1,6 @@
+import type { Api } from "../../core/api.ts";
+import type { Place } from "../entry.ts";
 import { Listing, readPage } from "../listing/listing.ts";
-import type { FolderModel } from "./folder_model.ts";
 
 /** Names that one request looks at, as the API says. */
 const NAMES_PER_REQUEST = 100_000;
@@ -8,16 +9,24 @@ const PAGE = 1000;
 /** A search ends after so many hits: another word finds better. */
 export const MAX_HITS = 10_000;
 
-/** Makes the list of the files in the whole drive whose names contain a text. It is read by the caller. */
-export function startSearch(folder: FolderModel, text: string): Listing {
+/**
+ * Makes the list of the files in the whole drive whose names contain a text. It is read by the caller.
+ *
+ * @param onSearched Called with the number of names that were looked at.
+ */
+export function startSearch(
+  api: Api,
+  place: Place,
+  text: string,
+  onSearched: (names: number) => void,
+): Listing {
   let hits = 0;
   return new Listing(async (last, signal) => {
     if (last === undefined) hits = 0;
-    const { api } = folder.room.app;
-    const page = await readPage(api, folder.place, { last, contains: text }, signal);
+    const page = await readPage(api, place, { last, contains: text }, signal);
     hits += page.entries.length;
     const isFull = page.entries.length >= PAGE;
-    folder.searched.value += isFull ? PAGE : NAMES_PER_REQUEST;
+    onSearched(isFull ? PAGE : NAMES_PER_REQUEST);
     return hits < MAX_HITS ? page : { entries: page.entries };
   });
 }

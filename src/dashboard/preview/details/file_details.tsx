@@ -11,8 +11,8 @@ import { IconButton } from "../../ui/button.tsx";
 import { askForText } from "../../ui/form.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { MenuButton } from "../../ui/menu.tsx";
-import { Title } from "../details.tsx";
 import { Copied, EntryLinks, Paths } from "./links.tsx";
+import { Title } from "./title.tsx";
 
 /** Time that a file stays selected before its details are asked for, in milliseconds: keys may move on. */
 const PATIENCE = 150;
