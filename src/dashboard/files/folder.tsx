@@ -8,9 +8,9 @@ import { DropZone } from "../transfers/drop_zone.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { useClipboard } from "./actions/clipboard.ts";
 import { useShortcuts } from "./actions/shortcuts.tsx";
-import { type Entry, labelOf, type Place } from "./entry.ts";
+import { labelOf, type Place } from "./entry.ts";
 import { filtersIn } from "./listing/filters.ts";
-import { selectAll, selectOnly } from "./listing/selection.ts";
+import { selectOnly } from "./listing/selection.ts";
 import { Footer, IncompleteNotice } from "./view/bars.tsx";
 import { Content } from "./view/content.tsx";
 import { FolderContext, type FolderModel } from "./view/folder_model.ts";
@@ -33,33 +33,29 @@ function OpenFolder({ room, place, query }: {
   query: URLSearchParams;
 }) {
   const transfers = useSharedTransfers();
-  const folder = useMemo(() => room.open(place), []);
+  const folder = useMemo(() => room.open(place, transfers), []);
   const text = query.get("q") ?? "";
   // Before the first rendering, so a search in the address does not show the folder first.
   useMemo(() => folder.search(text, 0), [text]);
   const filters = JSON.stringify(filtersIn(query));
   useMemo(() => void (folder.filters.value = JSON.parse(filters)), [filters]);
   useEffect(() => {
-    folder.start(transfers);
+    folder.start();
     return () => folder.stop();
   }, []);
   const title = labelOf({ name: place.path }) || place.drive;
   useTitle(title);
-  const open = useMemo(() => (entry: Entry) => openEntry(folder, entry), []);
   const { app, preferences: { hasDetails } } = room;
   const selected = () => folder.selected.peek();
   useClipboard({ app, place, selected, room });
-  useShortcuts(app, place, () => {
-    folder.selection.value = selectAll(folder.selection.peek(), folder.order.peek());
-    folder.attend();
-  });
+  useShortcuts(folder);
   return (
     <FolderContext.Provider value={folder}>
       <DropZone place={place}>
         <div class="files-view">
           <Header onSearch={(text) => search(folder, text)} />
           <div class="files-body">
-            <Content label={`Files in ${title}`} open={open} />
+            <Content label={`Files in ${title}`} />
             {hasDetails.value && (
               <Details
                 place={place}
@@ -76,16 +72,6 @@ function OpenFolder({ room, place, query }: {
     </FolderContext.Provider>
   );
 }
-
-/** Opens a folder, or a file over the list. */
-function openEntry(folder: FolderModel, entry: Entry): void {
-  folder.keepPlace();
-  folder.room.app.router.go(folder.hashOf(entry));
-  if (entry.kind === "file") history.replaceState(OPENED_HERE, "");
-}
-
-/** The state of an address whose preview was opened from the list: the entry before it in the history is the list. */
-const OPENED_HERE = { isPreview: true };
 
 /** The file of the address over the list. */
 function Preview({ folder, name }: { folder: FolderModel; name: string | null }) {

@@ -1,4 +1,3 @@
-import { Copy, Download, FolderInput, FolderPlus, Link, Pencil, Share2, Trash2 } from "lucide";
 import { type Signal, signal } from "@preact/signals";
 import { dataOf } from "../../core/api.ts";
 import { inParallel } from "../../core/concurrency.ts";
@@ -7,7 +6,6 @@ import { wordsOf } from "../../core/api_error.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { serverAddress } from "../../core/server.ts";
-import type { MenuItem } from "../../ui/menu.tsx";
 import { copyText } from "../../ui/copy.tsx";
 import { confirm } from "../../ui/form.tsx";
 import { showShareDialog } from "../../links/share_dialog.tsx";
@@ -31,42 +29,6 @@ export class FileActions {
     readonly isEverything: (entries: readonly Entry[]) => boolean = () => false,
   ) {
     this.#files = new DriveFiles(app.api, place);
-  }
-
-  /** Returns the context menu for selected entries, or for the folder itself without any. */
-  menuFor(entries: readonly Entry[]): MenuItem[] {
-    const { session } = this.app;
-    const [first, ...others] = entries;
-    if (first === undefined) return this.#folderMenu();
-    const isOne = others.length === 0;
-    const canMove = session.may("read") && session.may("write") && session.may("delete");
-    const canShare = isOne && session.may("read") && (first.kind === "file" || session.may("list"));
-    const items: (MenuItem | false)[] = [
-      session.may("read") &&
-      { label: "Download", icon: Download, run: () => this.download(entries) },
-      canShare && { label: "Share…", icon: Share2, run: () => this.share(first) },
-      canShare && { label: "Copy link", icon: Link, run: () => this.copyLink(first) },
-      "-",
-      canMove && isOne &&
-      { label: "Rename", icon: Pencil, shortcut: "F2", run: () => this.rename(first) },
-      canMove && { label: "Move to…", icon: FolderInput, run: () => this.moveTo(entries) },
-      session.may("read") && session.may("write") &&
-      { label: "Copy to…", icon: Copy, run: () => this.copyTo(entries) },
-      "-",
-      session.may("delete") && {
-        label: "Delete",
-        icon: Trash2,
-        shortcut: "Delete",
-        isDanger: true,
-        run: () => this.remove(entries),
-      },
-    ];
-    return withoutEmptyGroups(items);
-  }
-
-  #folderMenu(): MenuItem[] {
-    if (!this.app.session.may("write")) return [];
-    return [{ label: "New folder", icon: FolderPlus, run: () => this.newFolder() }];
   }
 
   /** Starts to edit a name in its place. */
@@ -257,12 +219,4 @@ export class FileActions {
       toasts.error(error);
     }
   }
-}
-
-/** A line separates two groups that have entries. */
-function withoutEmptyGroups(items: readonly (MenuItem | false)[]): MenuItem[] {
-  const present = items.filter((item) => item !== false);
-  return present.filter((item, index) =>
-    item !== "-" || (index > 0 && index < present.length - 1 && present[index + 1] !== "-")
-  );
 }

@@ -1,24 +1,21 @@
 import { useEffect } from "preact/hooks";
 import type { App } from "../../core/context.ts";
-import { links } from "../../core/links.ts";
 import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { folderOf, type Place } from "../entry.ts";
+import { runAction } from "../../ui/menu.tsx";
+import { actionWithKey, SHORTCUTS } from "../view/actions.ts";
+import type { FolderModel } from "../view/folder_model.ts";
 
-const SHORTCUTS: readonly [keys: string, what: string][] = [
+/** The keys that are no actions on entries. */
+const OTHER_KEYS: typeof SHORTCUTS = [
   ["Arrows, Page Up, Page Down", "Move; with Shift, extend the selection"],
   ["Letters", "Go to the next name that begins with them"],
-  ["Enter", "Open"],
   ["Space", "Preview"],
-  ["Ctrl+A", "Select all"],
   ["Escape", "Clear the selection, or close what is open"],
-  ["F2", "Rename"],
-  ["Delete", "Delete"],
-  ["Ctrl+C, Ctrl+X, Ctrl+V", "Copy, cut and paste"],
+  ["Ctrl+C, Ctrl+X", "Copy and cut"],
   ["Ctrl+Z", "Undo, while a message offers it"],
   ["/", "Search"],
-  ["Alt+↑", "Open the folder above"],
   ["Shift+F10", "Open the menu"],
   ["←, →", "In a preview: previous and next file"],
   ["I", "In a preview: details"],
@@ -30,47 +27,42 @@ export async function showShortcuts({ overlays }: Pick<App, "overlays">): Promis
     <Dialog title="Keyboard shortcuts" onClose={close}>
       {/* It is longer than small windows: the arrow keys scroll it. */}
       <div role="region" aria-label="Keys" tabIndex={0} data-begin>
-        <Facts facts={SHORTCUTS} />
+        <Facts facts={[...SHORTCUTS, ...OTHER_KEYS]} />
       </div>
     </Dialog>
   ));
 }
 
 /** The keys that work on the page of a folder, wherever the focus is. */
-export function useShortcuts(
-  app: App,
-  { project, drive, path }: Place,
-  selectAll: () => void,
-): void {
+export function useShortcuts(folder: FolderModel): void {
   useEffect(() => {
     const leaving = new AbortController();
     document.addEventListener("keydown", (event) => {
       if (event.defaultPrevented || hasDialog() || isField(event.target)) return;
-      const isUsed = press(event, {
-        "/": () => search(),
-        "?": () => void showShortcuts(app),
-        "Alt+ArrowUp": () =>
-          app.router.go(
-            path === ""
-              ? links.drives(project)
-              : links.folder(project, drive, folderOf({ name: path })),
-          ),
-        "Ctrl+a": selectAll,
-        "Ctrl+z": () => app.toasts.undo(),
-      });
-      if (isUsed) event.preventDefault();
+      if (press(folder, keyOf(event))) event.preventDefault();
     }, { signal: leaving.signal });
     return () => leaving.abort();
   }, []);
 }
 
-function press(
-  { key, altKey, ctrlKey, metaKey }: KeyboardEvent,
-  actions: Readonly<Record<string, () => void>>,
-): boolean {
-  const action = actions[`${ctrlKey || metaKey ? "Ctrl+" : ""}${altKey ? "Alt+" : ""}${key}`];
-  action?.();
-  return action !== undefined;
+/** Returns what was pressed, as the table of actions names it: "Ctrl+A". Macs have Cmd in place of Ctrl. */
+function keyOf({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string {
+  const name = key.length === 1 ? key.toUpperCase() : key;
+  const isCtrl = ctrlKey || metaKey;
+  // Without Ctrl or Alt, it is a part of what is typed: "?".
+  const shift = shiftKey && (isCtrl || altKey) ? "Shift+" : "";
+  return `${isCtrl ? "Ctrl+" : ""}${altKey ? "Alt+" : ""}${shift}${name}`;
+}
+
+function press(folder: FolderModel, key: string): boolean {
+  const { app } = folder.room;
+  const action = actionWithKey(key, "page", { folder, entries: [] });
+  if (action !== undefined) void runAction(app, action);
+  else if (key === "/") search();
+  else if (key === "?") void showShortcuts(app);
+  else if (key === "Ctrl+Z") app.toasts.undo();
+  else return false;
+  return true;
 }
 
 /** Moves the focus to the search field. Narrow screens have a button instead of it. */

@@ -8,29 +8,18 @@ import { Icon } from "../../ui/icon.tsx";
 import type { Entry } from "../entry.ts";
 import { CHOICES, type Filters, isFiltering } from "../listing/filters.ts";
 import { EMPTY } from "../listing/selection.ts";
+import { itemsOf } from "./actions.ts";
 import { useFolder } from "./folder_model.ts";
 import { useMedia } from "./geometry.ts";
 import { MAX_HITS } from "./search.ts";
-import { detailsItem, selectAllItem } from "./menus.ts";
-
-/** Actions that are shown as buttons; the rest is in a menu. */
-const BUTTONS = ["Download", "Share…", "Move to…", "Delete"];
 
 export function SelectionBar() {
   const folder = useFolder();
-  const { selection, selected, actions } = folder;
+  const { selection, selected } = folder;
   const isNarrow = useMedia("(width < 640px)");
   const isSmall = useMedia("(width < 1440px)");
-  const own = actions.menuFor(selected.value);
-  const items: MenuItem[] = [
-    ...own,
-    ...(own.length > 0 ? ["-" as const] : []),
-    selectAllItem(folder),
-    detailsItem(folder),
-  ];
-  const first = own.filter((item): item is MenuAction =>
-    item !== "-" && BUTTONS.includes(item.label)
-  );
+  const on = { folder, entries: selected.value };
+  const buttons = itemsOf("buttons", on).filter((item) => item !== "-");
   return (
     <div class="selection-bar line" role="toolbar" aria-label="Selected files">
       <IconButton
@@ -43,13 +32,19 @@ export function SelectionBar() {
           ? formatNumber(selected.value.length)
           : `${formatNumber(selected.value.length)} selected`}
       </p>
-      {first.map((item) => <Action key={item.label} item={item} isSmall={isSmall} />)}
-      <MenuButton icon={Ellipsis} label="More actions" items={items} menu="Actions" />
+      {buttons.map((item) => <BarButton key={item.label} item={item} isSmall={isSmall} />)}
+      <MenuButton
+        icon={Ellipsis}
+        label="More actions"
+        items={itemsOf("bar", on)}
+        menu="Actions"
+      />
     </div>
   );
 }
 
-function Action({ item: { label, icon, run }, isSmall }: { item: MenuAction; isSmall: boolean }) {
+function BarButton({ item, isSmall }: { item: MenuAction; isSmall: boolean }) {
+  const { label, icon, run } = item;
   if (isSmall && icon !== undefined) return <IconButton icon={icon} label={label} onClick={run} />;
   return (
     <Button class="bar-button" {...(icon === undefined ? {} : { icon })} onClick={run}>

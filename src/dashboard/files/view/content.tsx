@@ -4,13 +4,12 @@ import { ConnectWays } from "../../settings/connect_ways.tsx";
 import { mayUpload } from "../../transfers/drop_zone.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Empty, LoadProblem, Skeleton } from "../../ui/loaded.tsx";
-import type { Entry } from "../entry.ts";
 import { isFiltering } from "../listing/filters.ts";
 import { FileGrid } from "./file_grid.tsx";
 import { useFolder } from "./folder_model.ts";
 
 /** The list of the folder, or what is said in its place. */
-export function Content({ label, open }: { label: string; open: (entry: Entry) => void }) {
+export function Content({ label }: { label: string }) {
   const folder = useFolder();
   const { rows, source, room: { app: { session } } } = folder;
   const { progress, error } = source.value;
@@ -25,7 +24,7 @@ export function Content({ label, open }: { label: string; open: (entry: Entry) =
   }
   if (rows.value.length > 0) {
     const isShared = (name: string) => folder.shared.isShared({ name });
-    return <FileGrid {...{ label, open, isShared }} />;
+    return <FileGrid {...{ label, isShared }} />;
   }
   if (error.value !== undefined) {
     return <LoadProblem error={error.value} onRetry={() => folder.refresh()} />;

@@ -1,24 +1,20 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
-import { useSharedTransfers } from "../../transfers/transfers.ts";
-import type { MenuPlace } from "../../ui/menu.tsx";
-import type { Entry } from "../entry.ts";
 import { moveTo } from "../listing/selection.ts";
+import { openFilesMenu } from "./actions.ts";
 import { ColumnHeads } from "./column_heads.tsx";
 import { startDrag, useDrop } from "./drag.ts";
 import { Entries } from "./rows/entries.tsx";
 import { type FolderModel, useFolder } from "./folder_model.ts";
 import { type Geometry, useGeometry, useLines } from "./geometry.ts";
 import { createKeyHandler } from "./keyboard.ts";
-import { openFilesMenu } from "./menus.ts";
 import { indexAt, usePointer } from "./pointer.ts";
 import { useAnchor, useScrollMemory } from "./scroll_memory.ts";
 
 /** The entries of a folder, as a list or as tiles. Only what can be seen is in the document. */
-export function FileGrid({ label, open, isShared }: {
+export function FileGrid({ label, isShared }: {
   label: string;
-  open: (entry: Entry) => void;
   isShared: (name: string) => boolean;
 }) {
   const folder = useFolder();
@@ -28,12 +24,10 @@ export function FileGrid({ label, open, isShared }: {
   const geometry = useGeometry(scroller, layout);
   const lines = Math.ceil(rows.value.length / geometry.columns);
   const rendered = useLines(scroller, geometry, lines);
-  const transfers = useSharedTransfers();
-  const openActions = (place: MenuPlace) => openFilesMenu({ folder, transfers, open, place });
-  const pointer = usePointer(folder, { open, openMenu: openActions });
+  const pointer = usePointer(folder);
   const keys = useMemo(
-    () => createKeyHandler(folder, { open, openMenu: () => openActions(focused(scroller)) }),
-    [open],
+    () => createKeyHandler(folder, () => openFilesMenu(folder, focused(scroller))),
+    [],
   );
   const drop = useDrop((event) => {
     const entry = rows.peek()[indexAt(event.target) ?? -1];

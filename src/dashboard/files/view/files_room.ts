@@ -5,6 +5,7 @@ import type { Entry, EntryList, Place } from "../entry.ts";
 import { type BrowserStore, browserStoreOf } from "../listing/browser_store.ts";
 import { Listing, readPage } from "../listing/listing.ts";
 import { Thumbnails } from "../listing/thumbnails.ts";
+import type { Transfers } from "../../transfers/transfers.ts";
 import { FolderModel, type Room } from "./folder_model.ts";
 import { createPreferences, type Preferences } from "../listing/preferences.ts";
 
@@ -43,13 +44,13 @@ export class FilesRoom implements Room {
   }
 
   /** Opens a folder, with the list that is known of it. */
-  open(place: Place): FolderModel {
+  open(place: Place, transfers: Transfers): FolderModel {
     const key = keyOf(place);
     const listing = this.#listings.get(key) ?? this.#newListing(place, key);
     this.#listings.delete(key);
     this.#listings.set(key, listing);
     this.#forgetOld();
-    return this.#open = new FolderModel(this, place, listing);
+    return this.#open = new FolderModel(this, place, listing, transfers);
   }
 
   close(): void {

@@ -27,6 +27,9 @@ const FEW = 100;
 /** Time without another letter after which a search starts, in milliseconds. */
 const SEARCH_DELAY = 250;
 
+/** The state of an address whose preview was opened from the list: the entry before it in the history is the list. */
+const OPENED_HERE = { isPreview: true };
+
 /** What the folders that are opened one after the other have in common. */
 export interface Room {
   readonly app: App;
@@ -76,6 +79,7 @@ export class FolderModel {
     readonly room: Room,
     readonly place: Place,
     readonly listing: Listing,
+    readonly transfers: Transfers,
   ) {
     this.shared = linksOf(room.app, place.project, place.drive);
     this.actions = new FileActions(
@@ -113,7 +117,7 @@ export class FolderModel {
   }
 
   /** Reads the list, and follows what changes, until `stop`. */
-  start(transfers: Transfers): void {
+  start(): void {
     // The links are no part of the list: it is shown without them.
     if (this.room.app.session.may("list")) {
       void this.listing.read().then(() => this.#loadLinks());
@@ -126,7 +130,7 @@ export class FolderModel {
         before = now;
         this.#selectAwaited();
       }),
-      follow(transfers.finished, (places) => {
+      follow(this.transfers.finished, (places) => {
         if (places.some((place) => this.#isBelow(place))) this.follow();
       }),
       follow(this.room.app.connection.restored, () => this.refresh()),
@@ -194,6 +198,13 @@ export class FolderModel {
       path,
       q === "" ? { open: name.slice(path.length), ...filters } : { open: name, q, ...filters },
     );
+  }
+
+  /** Opens a folder, or a file over the list. */
+  open(entry: Entry): void {
+    this.keepPlace();
+    this.room.app.router.go(this.hashOf(entry));
+    if (entry.kind === "file") history.replaceState(OPENED_HERE, "");
   }
 
   /** Shows what passes filters. They are in the address, so a reload and a copied address show the same. */

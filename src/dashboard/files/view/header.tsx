@@ -1,16 +1,4 @@
-import {
-  ArrowDownUp,
-  ArrowLeft,
-  Ellipsis,
-  Folder,
-  FolderPlus,
-  LayoutGrid,
-  List,
-  PanelRight,
-  RefreshCw,
-  Search,
-  X,
-} from "lucide";
+import { ArrowDownUp, ArrowLeft, Ellipsis, Folder, Search, X } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { links } from "../../core/links.ts";
 import { UploadButton } from "../../transfers/drop_zone.tsx";
@@ -18,16 +6,16 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { MenuButton, type MenuItem } from "../../ui/menu.tsx";
 import { folderOf, labelOf } from "../entry.ts";
+import { type ActionName, actionOf, itemsOf, sortItems } from "./actions.ts";
 import { FilterChips, SelectionBar } from "./bars.tsx";
 import { useDrop } from "./drag.ts";
 import { useFolder } from "./folder_model.ts";
 import { useMedia } from "./geometry.ts";
-import { detailsItem, refreshItem, sortItems } from "./menus.ts";
 
 /** What is above the list: where it is, how to find something, and what can be done. */
 export function Header({ onSearch }: { onSearch: (text: string) => void }) {
   const folder = useFolder();
-  const { actions, room: { app: { session } } } = folder;
+  const { room: { app: { session } } } = folder;
   const isNarrow = useMedia("(width < 768px)");
   const isSmall = useMedia("(width < 1024px)");
   const [isOpen, setOpen] = useState(folder.isSearching);
@@ -60,9 +48,7 @@ export function Header({ onSearch }: { onSearch: (text: string) => void }) {
         {isNarrow ? (isSelecting ? null : upload) : (
           <div class="files-tools line">
             {isSmall ? more : <ViewButtons />}
-            {isSmall || !session.may("write")
-              ? null
-              : <Button icon={FolderPlus} onClick={() => actions.newFolder()}>New folder</Button>}
+            {!isSmall && session.may("write") && <HeaderButton name="newFolder" hasLabel />}
             {upload}
           </div>
         )}
@@ -183,46 +169,32 @@ function SearchField({ onSearch, onClose, isNarrow }: {
 function ViewButtons() {
   const folder = useFolder();
   const { room: { preferences: { layout, hasDetails } } } = folder;
-  const isGrid = layout.value === "grid";
   return (
     <>
-      {isGrid && (
+      {layout.value === "grid" && (
         <MenuButton icon={ArrowDownUp} label="Sort" items={sortItems(folder)} menu="Sort" />
       )}
-      <IconButton icon={RefreshCw} label="Refresh" onClick={() => folder.refresh()} />
-      <IconButton
-        icon={isGrid ? List : LayoutGrid}
-        label={isGrid ? "Show as list" : "Show as grid"}
-        onClick={() => void (layout.value = isGrid ? "list" : "grid")}
-      />
-      <IconButton
-        icon={PanelRight}
-        label="Details"
-        aria-pressed={hasDetails.value}
-        onClick={() => void (hasDetails.value = !hasDetails.value)}
-      />
+      <HeaderButton name="refresh" />
+      <HeaderButton name="layout" />
+      <HeaderButton name="details" isPressed={hasDetails.value} />
     </>
   );
+}
+
+function HeaderButton({ name, hasLabel = false, isPressed }: {
+  name: ActionName;
+  hasLabel?: boolean;
+  isPressed?: boolean;
+}) {
+  const { label, icon, run } = actionOf(name, { folder: useFolder(), entries: [] });
+  return hasLabel
+    ? <Button icon={icon!} onClick={run}>{label}</Button>
+    : <IconButton icon={icon!} label={label} aria-pressed={isPressed} onClick={run} />;
 }
 
 /** The menu of small screens, with the entries that do not fit into the header. */
 function MoreButton() {
   const folder = useFolder();
-  const own = folder.actions.menuFor([]);
-  const { room: { preferences: { layout } } } = folder;
-  const isGrid = layout.value === "grid";
-  const items: MenuItem[] = [
-    ...own,
-    ...(own.length > 0 ? ["-" as const] : []),
-    {
-      label: isGrid ? "Show as list" : "Show as grid",
-      icon: isGrid ? List : LayoutGrid,
-      run: () => void (layout.value = isGrid ? "list" : "grid"),
-    },
-    detailsItem(folder),
-    refreshItem(folder),
-    "-",
-    ...sortItems(folder),
-  ];
+  const items = [...itemsOf("header", { folder, entries: [] }), ...sortItems(folder)];
   return <MenuButton icon={Ellipsis} label="View and folder" items={items} menu="View" />;
 }

@@ -1,6 +1,7 @@
-import { type MenuAction, runAction } from "../../ui/menu.tsx";
-import { type Entry, labelOf } from "../entry.ts";
+import { runAction } from "../../ui/menu.tsx";
+import { labelOf } from "../entry.ts";
 import { clear, extend, moveTo, selectOnly, toggle } from "../listing/selection.ts";
+import { actionWithKey } from "./actions.ts";
 import type { FolderModel } from "./folder_model.ts";
 import type { Geometry } from "./geometry.ts";
 import { isAdding } from "./pointer.ts";
@@ -8,21 +9,16 @@ import { isAdding } from "./pointer.ts";
 /** Letters that follow each other within this time are one word, in milliseconds. */
 const TYPE_AHEAD = 700;
 
-interface KeyActions {
-  open: (entry: Entry) => void;
-  openMenu: () => void;
-}
-
 /** Makes the handler of keys for the list of a folder, as the grid pattern of WAI-ARIA and file managers have them. */
 export function createKeyHandler(
   folder: FolderModel,
-  actions: KeyActions,
+  openMenu: () => void,
 ): (event: KeyboardEvent, geometry: Geometry) => void {
   const typed = { text: "", at: 0 };
   return (event, geometry) => {
     if ((event.target as Element).closest("button, input") !== null) return;
     const isLetter = continuesName(folder, event, typed) && typeAhead(folder, event, typed);
-    const isHandled = isLetter || move(folder, event, geometry) || act(folder, event, actions) ||
+    const isHandled = isLetter || move(folder, event, geometry) || act(folder, event, openMenu) ||
       runShortcut(folder, event) || typeAhead(folder, event, typed);
     if (isHandled) event.preventDefault();
   };
@@ -71,18 +67,18 @@ function targetOf(
   }
 }
 
-function act(folder: FolderModel, event: KeyboardEvent, { open, openMenu }: KeyActions): boolean {
+function act(folder: FolderModel, event: KeyboardEvent, openMenu: () => void): boolean {
   const { selection, order } = folder;
   const entry = folder.rows.peek()[order.peek().indexOf(selection.peek().focus ?? "")];
   switch (event.key) {
     case "Enter":
-      if (entry !== undefined) open(entry);
+      if (entry !== undefined) folder.open(entry);
       return entry !== undefined;
     case " ":
       if (entry === undefined) return false;
       if (entry.kind === "folder" || isAdding(event) || selection.value.names.size > 1) {
         selection.value = toggle(selection.value, entry.name);
-      } else open(entry);
+      } else folder.open(entry);
       return true;
     case "Escape":
       selection.value = clear(selection.value);
@@ -100,15 +96,13 @@ function act(folder: FolderModel, event: KeyboardEvent, { open, openMenu }: KeyA
   }
 }
 
-/** Runs the entry of the context menu that has the key as its shortcut. */
+/** Runs the action on what is selected that has the key. */
 function runShortcut(folder: FolderModel, event: KeyboardEvent): boolean {
   const selected = folder.selected.peek();
   if (selected.length === 0 || isAdding(event) || event.shiftKey) return false;
   // Macs have no key for deleting forward on small keyboards.
   const key = event.key === "Backspace" ? "Delete" : event.key;
-  const item = folder.actions.menuFor(selected).find((item): item is MenuAction =>
-    item !== "-" && item.shortcut === key
-  );
+  const item = actionWithKey(key, "entries", { folder, entries: selected });
   if (item === undefined) return false;
   void runAction(folder.room.app, item);
   return true;

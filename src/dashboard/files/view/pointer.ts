@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
-import type { MenuPlace } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
 import { clear, extend, selectOnly, toggle } from "../listing/selection.ts";
+import { openFilesMenu } from "./actions.ts";
 import type { FolderModel } from "./folder_model.ts";
 
 /** How long a finger rests on an entry to select it, in milliseconds. */
@@ -21,13 +21,7 @@ export function isAdding(event: MouseEvent | KeyboardEvent): boolean {
 }
 
 /** Selects and opens entries with a mouse or a finger. */
-export function usePointer(
-  folder: FolderModel,
-  { open, openMenu }: {
-    open: (entry: Entry) => void;
-    openMenu: (place: MenuPlace) => void;
-  },
-) {
+export function usePointer(folder: FolderModel) {
   const press = useRef({ timer: 0, x: 0, y: 0, wasLong: false });
   const { selection } = folder;
   const entryAt = (target: EventTarget | null) => folder.rows.peek()[indexAt(target) ?? -1];
@@ -39,7 +33,7 @@ export function usePointer(
     const more = target.closest<HTMLElement>(".entry-more");
     if (more !== null && entry !== undefined) {
       if (!selection.value.names.has(entry.name)) selection.value = selectOnly(entry.name);
-      return openMenu(more);
+      return openFilesMenu(folder, more);
     }
     if (target.closest("button, input, .entry-folder") !== null) return;
     if (entry === undefined) {
@@ -55,7 +49,7 @@ export function usePointer(
     const isTicking = (event.target as Element).closest(".entry-check") !== null;
     const { value } = selection;
     // A screen reader activates the link with a click that no pointer made.
-    if (event.detail === 0 || (isTouch && value.names.size === 0)) return open(entry);
+    if (event.detail === 0 || (isTouch && value.names.size === 0)) return folder.open(entry);
     if (event.shiftKey) {
       selection.value = extend(value, entry.name, folder.order.peek(), isAdding(event));
     } else if (isTouch || isTicking || isAdding(event)) selection.value = toggle(value, entry.name);
@@ -72,7 +66,7 @@ export function usePointer(
     onDblClick: (event: MouseEvent) => {
       const entry = entryAt(event.target);
       const isControl = (event.target as Element).closest("button, .entry-check, .entry-folder");
-      if (entry !== undefined && isControl === null) open(entry);
+      if (entry !== undefined && isControl === null) folder.open(entry);
     },
     onContextMenu: (event: MouseEvent) => {
       const entry = entryAt(event.target);
@@ -81,7 +75,7 @@ export function usePointer(
       if ((event as PointerEvent).pointerType === "touch") return entry && hold(entry);
       if (entry === undefined) selection.value = clear(selection.value);
       else if (!selection.value.names.has(entry.name)) selection.value = selectOnly(entry.name);
-      openMenu({ x: event.clientX, y: event.clientY });
+      openFilesMenu(folder, { x: event.clientX, y: event.clientY });
     },
     onPointerDown: (event: PointerEvent) => {
       endPress();
