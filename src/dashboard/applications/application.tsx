@@ -47,7 +47,7 @@ export function ApplicationView({ project, app }: { project: string; app: string
     >
       <Loaded from={resource}>
         {(data) => (
-          <div class="sections">
+          <div class="sections stack">
             <Addresses {...{ project, resource, data }} />
             <AccessSection {...{ project, resource, data }} />
             <AppKeys {...{ project, resource, data }} />

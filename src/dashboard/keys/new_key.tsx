@@ -77,7 +77,7 @@ function PermissionChoice({ may, chosen, onChange }: {
 }) {
   const order = PERMISSIONS.map(([permission]) => permission);
   return (
-    <fieldset class="choices">
+    <fieldset class="choices stack">
       <legend class="field-label">The key may</legend>
       {PERMISSIONS.map(([permission, label, hint]) => (
         <Checkbox
@@ -119,7 +119,7 @@ function DriveChoice({ project, chosen, onChange }: {
         onChange={(value) => onChange(value === "all" ? own : [])}
       />
       {!isAll && (
-        <fieldset class="choices choice-list frame">
+        <fieldset class="choices choice-list frame stack">
           <legend class="visually-hidden">Chosen drives</legend>
           <Loaded from={drives}>
             {({ items, last }) => (

@@ -16,7 +16,7 @@ export function LinkList({ shared, entry, children = null }: {
   );
   if (own.length === 0) return <>{children}</>;
   return (
-    <ul class="link-list" aria-label="Links">
+    <ul class="stack" aria-label="Links">
       {own.map((link) => (
         <LinkItem
           key={link.id}
@@ -30,7 +30,7 @@ export function LinkList({ shared, entry, children = null }: {
 
 function LinkItem({ link, onRevoke }: { link: ShareLink; onRevoke: () => Promise<void> }) {
   return (
-    <li class="link-item">
+    <li class="link-item stack">
       <div class="link-line line">
         <CopyField text={link.url} label="Link" />
         <RemoveButton

@@ -30,7 +30,7 @@ export function Details({ place, entries, onClose }: {
         <h2>Details</h2>
         <IconButton icon={X} label="Close details" onClick={onClose} />
       </header>
-      <div class="details-body">
+      <div class="details-body stack">
         {first === undefined
           ? <FolderDetails place={place} entry={{ kind: "folder", name: place.path }} />
           : others.length > 0

@@ -73,7 +73,7 @@ export function Lightbox({ place, files, name, onMove, onClose }: LightboxProps)
           <h2 id={id} class="ellipsis">
             <bdi>{shownName(labelOf(entry)) || "/"}</bdi>
           </h2>
-          <p class="number" aria-live="polite">{position}</p>
+          <p class="number hint" aria-live="polite">{position}</p>
         </div>
       </header>
       <Actions entry={entry} hasDetails={hasDetails} onDetails={toggle} />

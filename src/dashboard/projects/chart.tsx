@@ -32,7 +32,7 @@ export function Chart({ title, labels, values, format, total }: {
     setShown(Math.max(0, Math.min(last, index)));
   };
   return (
-    <figure class="chart card" aria-labelledby={id}>
+    <figure class="chart card stack" aria-labelledby={id}>
       <figcaption>
         <span id={id} class="soft">{title}</span>
         <strong>{format(figure)}</strong>

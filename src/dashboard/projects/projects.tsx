@@ -86,7 +86,7 @@ function columnsOf(total: number | null): Column<ProjectUsage>[] {
         const used = bytes + trash_bytes + open_upload_bytes;
         const limit = max_bytes ?? total;
         return (
-          <div class="used">
+          <div class="used stack">
             <span>
               {formatBytes(used)}
               {max_bytes === null ? "" : ` of ${formatBytes(max_bytes)}`}

@@ -21,7 +21,7 @@ export function Status() {
     <Page title="Health">
       <Loaded from={status}>
         {(status) => (
-          <div class="sections">
+          <div class="sections stack">
             <Warnings status={status} />
             <Safety status={status} />
             <Damaged files={status.integrity.damaged} />

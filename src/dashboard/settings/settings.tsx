@@ -27,7 +27,7 @@ export function Settings({ project }: { project: string }) {
     <Page title="Settings">
       <Loaded from={resource}>
         {(info) => (
-          <div class="sections">
+          <div class="sections stack">
             <Section title="Project">
               <Facts
                 facts={[

@@ -63,7 +63,7 @@ const TEXTS = {
 function ConnectionBanner() {
   const state = useApp().connection.state.value;
   return (
-    <div role="status" class="connection" data-state={state}>
+    <div role="status" class="connection line" data-state={state}>
       {state === "online" ? null : (
         <>
           <Icon of={state === "slow" ? Hourglass : CloudOff} />

@@ -28,7 +28,7 @@ export function Sidebar({ section, project }: { section: string; project: string
             {group.map(({ section: one, label, icon, href }) => (
               <li key={one}>
                 <a
-                  class="nav-entry"
+                  class="nav-entry line"
                   href={href}
                   aria-current={one === section ? "page" : undefined}
                 >
@@ -42,7 +42,7 @@ export function Sidebar({ section, project }: { section: string; project: string
       </nav>
       <button
         type="button"
-        class="account"
+        class="account line"
         aria-haspopup="menu"
         onClick={(event) => openMenu(app, event.currentTarget, accountMenu(app), "Account")}
       >
@@ -71,7 +71,7 @@ function ProjectSwitcher({ project }: { project: string }) {
   const name = session.isAdministrator
     ? projects.find(({ project_id }) => project_id === project)?.name
     : session.current.value?.project_name;
-  if (!session.isAdministrator) return <p class="switcher">{name ?? project}</p>;
+  if (!session.isAdministrator) return <p class="switcher line">{name ?? project}</p>;
   const open = (button: HTMLElement) => {
     const items = projects.map(({ project_id, name }) => ({
       label: name ?? project_id,
@@ -84,7 +84,7 @@ function ProjectSwitcher({ project }: { project: string }) {
   return (
     <button
       type="button"
-      class="switcher"
+      class="switcher line"
       aria-haspopup="menu"
       onClick={(event) => open(event.currentTarget)}
     >

@@ -69,7 +69,7 @@ export function UploadRows({ max }: { max: number }) {
         )}
       </ul>
       {rows.length > shown.length && (
-        <p class="upload-more">and {formatNumber(rows.length - shown.length)} more</p>
+        <p class="upload-more soft">and {formatNumber(rows.length - shown.length)} more</p>
       )}
     </>
   );

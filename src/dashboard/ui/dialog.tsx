@@ -54,7 +54,7 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
           <IconButton icon={X} label="Close" onClick={() => onClose()} />
         </div>
         <div class="dialog-body">{children}</div>
-        {footer === undefined ? null : <div class="dialog-foot">{footer}</div>}
+        {footer === undefined ? null : <div class="dialog-foot row">{footer}</div>}
       </div>
     </dialog>
   );

@@ -201,7 +201,7 @@ export async function confirm(
     submit: action,
     isDanger: true,
     size: "small",
-    intro: <div class="prose">{text}</div>,
+    intro: <div class="prose stack">{text}</div>,
     initial: { entered: "" },
     fields: { entered: { label, spellcheck: false, isShown: () => typed !== undefined } },
     send: ({ entered }) => {

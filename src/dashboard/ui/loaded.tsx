@@ -49,7 +49,7 @@ export function Empty({ icon, title, text, children }: {
         <Icon of={icon} size={28} />
       </span>
       <p class="empty-title">{title}</p>
-      {text === undefined ? null : <p class="empty-text">{text}</p>}
+      {text === undefined ? null : <p class="empty-text soft">{text}</p>}
       {children === undefined ? null : <div class="empty-actions row">{children}</div>}
     </div>
   );

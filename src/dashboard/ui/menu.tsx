@@ -111,7 +111,7 @@ function Entry({ item, onChoose }: { item: MenuAction; onChoose: () => void }) {
       role={isChecked === undefined ? "menuitem" : "menuitemradio"}
       aria-checked={isChecked}
       aria-keyshortcuts={shortcut}
-      class={isDanger ? "menu-entry danger" : "menu-entry"}
+      class={`menu-entry line ${isDanger ? "danger" : ""}`}
       tabIndex={-1}
       onClick={onChoose}
     >

@@ -10,8 +10,8 @@ export function Page({ title, lead, actions, children }: {
 }) {
   useTitle(title);
   return (
-    <div class="page">
-      <header class="page-head">
+    <div class="page stack">
+      <header class="page-head row between">
         <div>
           <h1 tabIndex={-1}>{title}</h1>
           {lead === undefined ? null : <p class="soft">{lead}</p>}
@@ -31,8 +31,8 @@ export function Section({ title, lead, actions, children }: {
   children: ComponentChildren;
 }) {
   return (
-    <section class="section" aria-label={title}>
-      <header class="section-head">
+    <section class="section stack" aria-label={title}>
+      <header class="section-head row between">
         <div>
           <h2>{title}</h2>
           {lead === undefined ? null : <p class="soft">{lead}</p>}

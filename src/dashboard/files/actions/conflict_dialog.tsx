@@ -67,7 +67,7 @@ function ConflictDialog({ names, isFirst, onClose }: {
         </>
       }
     >
-      <div class="prose">
+      <div class="prose stack">
         {asksAboutAll && (
           <ul class="name-list">
             {names.slice(0, SHOWN).map((name) => <li key={name}>{shownName(name)}</li>)}

@@ -146,7 +146,7 @@ function Branches(branch: BranchProps) {
     [project, node.drive, node.path],
   );
   return (
-    <Loaded from={folders} skeleton={<p class="tree-loading">Loading…</p>}>
+    <Loaded from={folders} skeleton={<p class="tree-loading soft">Loading…</p>}>
       {(paths) =>
         paths.length === 0 ? null : (
           <ul>

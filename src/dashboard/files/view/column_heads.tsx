@@ -33,7 +33,7 @@ export function ColumnHeads() {
       >
         <button
           type="button"
-          class="column-head"
+          class="column-head line"
           onClick={() => void (sort.value = sortedBy(sort.value, column))}
         >
           {TITLES[column]}

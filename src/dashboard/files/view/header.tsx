@@ -143,7 +143,7 @@ function SearchField({ onSearch, onClose, isNarrow }: {
     input.current?.focus();
   };
   return (
-    <div class="search" role="search">
+    <div class="search line" role="search">
       <Icon of={Search} size={16} />
       <input
         ref={input}

@@ -64,7 +64,7 @@ export function FileDetails({ place, entry: listed }: { place: Place; entry: Ent
       />
       <EntryLinks place={place} entry={listed} />
       <Paths place={place} entry={listed} />
-      <div class="details-group">
+      <div class="details-group stack">
         <h3>Version</h3>
         {entry.etag === undefined ? null : <Copied label="ETag" text={entry.etag} />}
         {loaded.data?.sha256 === undefined

@@ -46,7 +46,7 @@ export function FolderSize({ place, prefixes }: { place: Place; prefixes: readon
   const { files, bytes, state } = total;
   const isCounting = state === "counting";
   return (
-    <div class="details-group">
+    <div class="details-group stack">
       <h3>Size</h3>
       <p aria-live="polite" class="number">
         {state === "complete" ? "" : "At least "}

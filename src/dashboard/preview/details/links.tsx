@@ -15,7 +15,7 @@ export function EntryLinks({ place: { project, drive }, entry }: { place: Place;
   const shared = linksOf(app, project, drive);
   if (!app.session.may("read")) return null;
   return (
-    <div class="details-group">
+    <div class="details-group stack">
       <div class="line between">
         <h3>Links</h3>
         <Button icon={Share2} class="sheet-button" onClick={() => void actions.share(entry)}>
@@ -32,7 +32,7 @@ export function EntryLinks({ place: { project, drive }, entry }: { place: Place;
 /** What programs call a file or folder. */
 export function Paths({ place, entry }: { place: Place; entry: Entry }) {
   return (
-    <div class="details-group">
+    <div class="details-group stack">
       <h3>For programs</h3>
       <Copied label="Path" text={entry.name} />
       {entry.kind === "file" && <Copied label="Download with curl" text={curlOf(place, entry)} />}

@@ -19,13 +19,13 @@ export function Sheet({ facts, tools, children, beginning, onMore }: {
   const next = onMore ?? more;
   return (
     <div class="preview-sheet preview-surface">
-      <div class="sheet-bar">
+      <div class="sheet-bar row">
         <p class="soft">{facts.filter(Boolean).join(" · ")}</p>
         {tools}
       </div>
       {children}
       {isWhole && onMore === undefined ? null : (
-        <div class="sheet-foot">
+        <div class="sheet-foot row">
           <p class="soft">
             {isWhole
               ? "There is more."

@@ -34,7 +34,7 @@ export function EntryRow(props: EntryProps) {
         </span>
         <Name entry={entry} />
         <Badges {...props} />
-        <span class="entry-meta" aria-hidden="true">
+        <span class="entry-meta hint ellipsis" aria-hidden="true">
           {isSearching ? <Location entry={entry} /> : null}
           {isFile ? `${formatBytes(entry.size ?? 0)} · ${formatDate(entry.modified)}` : "Folder"}
         </span>
@@ -66,7 +66,7 @@ export function EntryTile(props: EntryProps) {
         <div class="tile-foot">
           <Name entry={entry} />
           <More entry={entry} />
-          <span class="entry-meta">
+          <span class="entry-meta hint ellipsis">
             {isSearching
               ? <Location entry={entry} />
               : entry.kind === "file"
