@@ -7,13 +7,14 @@ import { runAction } from "../../ui/menu.tsx";
 import { actionWithKey, SHORTCUTS } from "../view/actions.ts";
 import type { FolderModel } from "../view/folder_model.ts";
 
-/** The keys that are no actions on entries. */
-const OTHER_KEYS: typeof SHORTCUTS = [
+/** The keys that are in no menu. */
+const MOVING: typeof SHORTCUTS = [
   ["Arrows, Page Up, Page Down", "Move; with Shift, extend the selection"],
   ["Letters", "Go to the next name that begins with them"],
   ["Space", "Preview"],
   ["Escape", "Clear the selection, or close what is open"],
-  ["Ctrl+C, Ctrl+X", "Copy and cut"],
+];
+const OTHERS: typeof SHORTCUTS = [
   ["Ctrl+Z", "Undo, while a message offers it"],
   ["/", "Search"],
   ["Shift+F10", "Open the menu"],
@@ -27,7 +28,7 @@ export async function showShortcuts({ overlays }: Pick<App, "overlays">): Promis
     <Dialog title="Keyboard shortcuts" onClose={close}>
       {/* It is longer than small windows: the arrow keys scroll it. */}
       <div role="region" aria-label="Keys" tabIndex={0} data-begin>
-        <Facts facts={[...SHORTCUTS, ...OTHER_KEYS]} />
+        <Facts facts={[...MOVING, ...SHORTCUTS, ...OTHERS]} />
       </div>
     </Dialog>
   ));

@@ -48,8 +48,8 @@ interface Action {
   icon: IconNode | ((on: Target) => IconNode);
   /** The key that does it, too. */
   shortcut?: string;
-  /** What the list of shortcuts says; the label if absent. */
-  help?: string;
+  /** How the list of shortcuts tells it, if not by the shortcut and the label. */
+  help?: readonly [keys: string, what: string];
   isDanger?: boolean;
   isPossible?: (on: Target) => boolean;
   run: (on: Target) => unknown;
@@ -73,7 +73,7 @@ const ACTIONS = {
     label: (on) => isFolder(on) ? "Open" : "Preview",
     icon: (on) => isFolder(on) ? FolderOpen : Eye,
     shortcut: "Enter",
-    help: "Open",
+    help: ["Enter", "Open"],
     isPossible: isOne,
     run: ({ folder, entries: [entry] }) => folder.open(entry!),
   },
@@ -152,6 +152,7 @@ const ACTIONS = {
     label: "Paste",
     icon: ClipboardPaste,
     shortcut: "Ctrl+V",
+    help: ["Ctrl+C, Ctrl+X, Ctrl+V", "Copy, cut and paste"],
     isPossible: (on) => may("write")(on) && on.folder.room.copied.value !== undefined,
     run: ({ folder: { room, place } }) => pasteEntries(room.copied.peek()!, place, room),
   },
@@ -185,6 +186,7 @@ const ACTIONS = {
     label: "Open the folder above",
     icon: CornerLeftUp,
     shortcut: "Alt+ArrowUp",
+    help: ["Alt+↑", "Open the folder above"],
     run: ({ folder: { place: { project, drive, path }, room: { app: { router } } } }) =>
       router.go(
         path === ""
@@ -247,9 +249,9 @@ export function actionWithKey(
 }
 
 /** The keys of all actions, for the list of shortcuts. */
-export const SHORTCUTS: readonly (readonly [key: string, what: string])[] = Object.values(ACTIONS)
-  .flatMap(({ shortcut, help, label }: Action) =>
-    shortcut === undefined ? [] : [[shortcut.replace("ArrowUp", "↑"), help ?? String(label)]]
+export const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = Object.values(ACTIONS)
+  .flatMap(({ shortcut, label, help }: Action) =>
+    shortcut === undefined ? [] : [help ?? [shortcut, String(label)]]
   );
 
 /** Opens the menu of what is selected, or of the folder if nothing is. */
