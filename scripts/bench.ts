@@ -13,6 +13,7 @@ import { besideUploads } from "./bench/rows/beside_uploads.ts";
 import { completeUpload } from "./bench/rows/complete_upload.ts";
 import { copyLarge, moveMany } from "./bench/rows/copies.ts";
 import {
+  downloadByLink,
   downloadLarge,
   downloadManyLarge,
   downloadNames,
@@ -22,7 +23,6 @@ import {
 import { deliveries, followers } from "./bench/rows/followers.ts";
 import { gate } from "./bench/rows/gate.ts";
 import { lookups, sizeOnDisk } from "./bench/rows/large_drive.ts";
-import { downloadByLink } from "./bench/rows/links.ts";
 import { listDetails, listDirectories, listLarge } from "./bench/rows/lists.ts";
 import { memory, start } from "./bench/rows/process.ts";
 import { besideSearch, search } from "./bench/rows/search.ts";
@@ -36,6 +36,7 @@ import {
   uploadWithFeed,
   uploadWithQuota,
 } from "./bench/rows/uploads.ts";
+import { downloadOverWebdav, listOverWebdav, uploadOverWebdav } from "./bench/rows/webdav.ts";
 import { endOnSignal, Scope } from "./bench/scope.ts";
 import { checkoutsOf } from "./bench/server.ts";
 import { Stock } from "./bench/stock.ts";
@@ -70,6 +71,9 @@ const EXPERIMENTS: readonly Experiment[] = [
   completeUpload,
   copyLarge,
   moveMany,
+  downloadOverWebdav,
+  uploadOverWebdav,
+  listOverWebdav,
   gate,
   memory,
   start,

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { nginxStatic, rclone } from "./bench/peers/servers/folder_servers.ts";
-import { kvdrive } from "./bench/peers/servers/kvdrive.ts";
+import { dufs, nginxStatic, rclone } from "./bench/peers/servers/folder_servers.ts";
+import { kvdrive, kvdriveWebdav } from "./bench/peers/servers/kvdrive.ts";
 import { minio } from "./bench/peers/servers/minio.ts";
 import { namesOf, PEERS_HELP, PEERS_OPTIONS, problemOf } from "./bench/peers/options.ts";
 import type { Peer } from "./bench/peers/peer.ts";
@@ -47,12 +47,14 @@ import { checkoutsOf } from "./bench/server.ts";
 import { print, readOptions } from "./package/command_line.ts";
 
 /** The servers that are compared with kvdrive, in the order of the columns. */
-const PEERS: readonly Peer[] = [minio, rclone, tusd, pocketbase, seaweedfs, nginxStatic];
+const PEERS: readonly Peer[] = [minio, rclone, dufs, tusd, pocketbase, seaweedfs, nginxStatic];
 const PROXIES: readonly Proxy[] = [nginxProxy, caddy];
 const PROGRAMS = [...new Set([...PEERS, ...PROXIES].map(({ program }) => program))];
 
 /** The columns of the table. */
-const COLUMNS = [...new Set([kvdrive, ...PEERS, ...PROXIES].map(({ name }) => name))];
+const COLUMNS = [
+  ...new Set([kvdrive, kvdriveWebdav, ...PEERS, ...PROXIES].map(({ name }) => name)),
+];
 
 const ROWS = [...STORE_ROWS, PROXY_ROW, ...SYNC_ROWS];
 
@@ -101,7 +103,7 @@ async function installedOf(programs: readonly string[]): Promise<Set<string>> {
 
 async function measureAll(run: Run, notInstalled: readonly string[]): Promise<PeersReport> {
   const { scope, installed, rounds, isWanted } = run;
-  const peers = [kvdrive, ...PEERS.filter(({ program }) => installed.has(program))];
+  const peers = [kvdrive, kvdriveWebdav, ...PEERS.filter(({ program }) => installed.has(program))];
   const proxies = PROXIES.filter(({ program }) => installed.has(program));
   const machine = await machineLine();
   const programs = new Map([...peers, ...proxies].map((program) => [program.name, program]));

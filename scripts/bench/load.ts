@@ -122,12 +122,14 @@ function resultOf(summary: WrkSummary, { body, target }: ClientInput): LoadResul
 /** Requests to be sent, each connection's next one as soon as its last is answered. */
 export interface Load {
   origin: string;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT" | "PROPFIND";
   /**
    * Path and query. `{n}` stands for the number of the request, `{d}` for its last digit, `{t}` for the number of the
    * connection's thread.
    */
   target: string;
+  /** Headers besides that with the key. */
+  headers?: Readonly<Record<string, string>>;
   /** The smallest number; 0 by default. */
   first?: number;
   /** `{n}` starts over after so many numbers; it never does by default. */
@@ -202,7 +204,7 @@ async function runClient(scope: Scope, load: Load): Promise<LoadResult> {
 
 function withKey(load: Load): ClientInput {
   const start = load.isScattered ? Math.floor(Math.random() * MAX_START) : 0;
-  return { ...load, headers: { "X-Api-Key": PROJECT_KEY }, start };
+  return { ...load, headers: { "X-Api-Key": PROJECT_KEY, ...load.headers }, start };
 }
 
 async function isInstalled(program: string): Promise<boolean> {

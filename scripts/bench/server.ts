@@ -243,3 +243,11 @@ export async function checkoutsOf(scope: Scope, against: string | undefined): Pr
   await git(["worktree", "add", "--detach", folder, against]);
   return { current, other: { root: folder } };
 }
+
+/** The headers with which WebDAV accepts the key of the benchmark. */
+export const davHeaders = { Authorization: `Basic ${btoa(`bench:${PROJECT_KEY}`)}` };
+
+/** The path of a file over WebDAV, or of a drive. */
+export function davTarget(name: string, drive = "files"): string {
+  return `/dav/${PROJECT}/${drive}/${name}`;
+}

@@ -7,7 +7,7 @@ Measures kvdrive beside other servers that are in the PATH. A missing server is 
 Needs wrk; strace for the syncs of each write; up to 10 GB in the temporary folder and about 11 minutes.
 
   --only ROW      run the rows whose name contains ROW
-  --peers NAMES   compare only with these servers, separated by commas: minio,rclone,tusd,pocketbase,weed,nginx,caddy
+  --peers NAMES   compare only with these servers, separated by commas: minio,rclone,dufs,tusd,pocketbase,weed,nginx,caddy
   --rounds N      how often each figure is measured (3)
   --markdown      print the table as Markdown
   --json FILE     write the figures to FILE as well

@@ -3,35 +3,45 @@ import type { Peer } from "../peer.ts";
 import { answers, freePort, PeerProcess, type Site } from "../process.ts";
 import { sendOnce, type Template } from "../template.ts";
 
-/** rclone as a WebDAV server of a folder. */
-export const rclone: Peer = {
-  name: "rclone webdav",
-  program: "rclone",
-  version: ["version"],
-  async start(site) {
-    const port = freePort();
-    const origin = `http://127.0.0.1:${port}`;
-    const process = await PeerProcess.start(
-      site,
-      { program: "rclone", args: ["serve", "webdav", `--addr=127.0.0.1:${port}`, site.data] },
-      () => answers(origin),
-    );
-    const upload = (body: Uint8Array<ArrayBuffer>): Template => {
-      return { method: "PUT", target: "/{n}", headers: {}, body };
-    };
-    return {
-      process,
-      origin,
-      headers: {},
-      setUp: () => Promise.resolve(),
-      upload,
-      async store(name, bytes) {
-        await sendOnce(origin, upload(bytes), name);
-        return `/${name}`;
-      },
-    };
-  },
-};
+/** A program that serves a folder over WebDAV. @param argsOf Returns its arguments. */
+function webdavPeer(
+  peer: Pick<Peer, "name" | "program" | "version">,
+  argsOf: (port: number, folder: string) => string[],
+): Peer {
+  return {
+    ...peer,
+    async start(site) {
+      const port = freePort();
+      const origin = `http://127.0.0.1:${port}`;
+      const program = { program: peer.program, args: argsOf(port, site.data) };
+      const process = await PeerProcess.start(site, program, () => answers(origin));
+      const upload = (body: Uint8Array<ArrayBuffer>): Template => {
+        return { method: "PUT", target: "/{n}", headers: {}, body };
+      };
+      return {
+        process,
+        origin,
+        headers: {},
+        setUp: () => Promise.resolve(),
+        upload,
+        async store(name, bytes) {
+          await sendOnce(origin, upload(bytes), name);
+          return `/${name}`;
+        },
+      };
+    },
+  };
+}
+
+export const rclone: Peer = webdavPeer(
+  { name: "rclone webdav", program: "rclone", version: ["version"] },
+  (port, folder) => ["serve", "webdav", `--addr=127.0.0.1:${port}`, folder],
+);
+
+export const dufs: Peer = webdavPeer(
+  { name: "dufs", program: "dufs", version: ["--version"] },
+  (port, folder) => ["--bind", "127.0.0.1", "--port", String(port), "--allow-all", folder],
+);
 
 /** nginx as a server of a folder, which is filled from outside. */
 export const nginxStatic: Peer = {

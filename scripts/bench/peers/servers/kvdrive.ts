@@ -1,5 +1,5 @@
 import { fromFileUrl } from "@std/path/from-file-url";
-import { ADMIN_TOKEN, PROJECT, PROJECT_KEY, target } from "../../server.ts";
+import { ADMIN_TOKEN, davHeaders, davTarget, PROJECT, PROJECT_KEY, target } from "../../server.ts";
 import type { Peer, S3Access } from "../peer.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";
 import { sendOnce, type Template } from "../template.ts";
@@ -45,6 +45,36 @@ export const kvdrive: Peer = {
       async store(name, bytes) {
         await sendOnce(origin, upload(bytes), name);
         return target.download(name);
+      },
+    };
+  },
+};
+
+/** The same over WebDAV. */
+export const kvdriveWebdav: Peer = {
+  ...kvdrive,
+  name: "kvdrive WebDAV",
+  async start(site) {
+    const { process, origin, headers: apiHeaders } = await kvdrive.start(site);
+    const upload = (body: Uint8Array<ArrayBuffer>): Template => {
+      return { method: "PUT", target: davTarget("{n}"), headers: davHeaders, body };
+    };
+    return {
+      process,
+      origin,
+      headers: davHeaders,
+      async setUp() {
+        const drive = {
+          method: "POST",
+          target: target.file("first"),
+          headers: apiHeaders,
+        } as const;
+        await sendOnce(origin, { ...drive, body: new Uint8Array(1) }, "");
+      },
+      upload,
+      async store(name, bytes) {
+        await sendOnce(origin, upload(bytes), name);
+        return davTarget(name);
       },
     };
   },
