@@ -172,6 +172,23 @@ test("Clients of Nextcloud set the time with their upload.", async (dav, drive) 
   assertEquals((await drive.details())[0]?.mtime, "2005-03-22T12:00:00.000Z");
 });
 
+test("A time that the drive API could not show is not taken.", async (dav, drive) => {
+  for (const seconds of ["999999999999", "-99999999999", "-0x1", ""]) {
+    const answer = await dav.put("a", "x", { "X-OC-Mtime": seconds });
+    assertEquals(answer.headers.get("X-OC-MTime"), null, seconds);
+    assertEquals((await drive.details())[0]?.mtime, undefined, seconds);
+  }
+});
+
+test("A list of a folder names its address with a slash.", async (dav) => {
+  (await dav.send("MKCOL", "f")).expect(201);
+  const { headers } = await dav.propfind("f", "0");
+  assertEquals(headers.get("Content-Location"), dav.path("f/"));
+  assertEquals((await dav.propfind("f/", "0")).headers.get("Content-Location"), null);
+  await dav.put("f/a", "x");
+  assertEquals((await dav.propfind("f/a", "0")).headers.get("Content-Location"), null);
+});
+
 test("Quotas show to keys of the whole project.", async (dav, drive) => {
   await dav.put("a", "0123456789");
   const body = props("<quota-used-bytes/><quota-available-bytes/>");

@@ -1,6 +1,6 @@
 import { ENTRY_MEMORY, visiblePage } from "../../api/files/list_files.ts";
 import { sendBounded } from "../../http/responses/bounded_body.ts";
-import { HttpResponse } from "../../http/responses/http_response.ts";
+import { HttpResponse, ResponseHeaders } from "../../http/responses/http_response.ts";
 import { PieceStream, READER_PATIENCE } from "../../http/responses/response_stream.ts";
 import type { Listed, ListPage } from "../../store/listing/listing.ts";
 import type { XmlNode } from "../../xml/xml_reader.ts";
@@ -15,7 +15,13 @@ import {
   type PropertyQuery,
   PropertyWriter,
 } from "../properties/multistatus.ts";
-import { findResource, type Folder, requireVisible, type Resource } from "../resource.ts";
+import {
+  findResource,
+  type Folder,
+  hrefOfResource,
+  requireVisible,
+  type Resource,
+} from "../resource.ts";
 
 const encoder = new TextEncoder();
 
@@ -43,13 +49,14 @@ export async function propfind(call: DavCall, deps: DavDeps): Promise<Response> 
   const isListed = depth === 1 && resource.kind !== "file";
   const memory = await deps.store.memory.json.reserve(call.project, isListed ? LIST_MEMORY : 0);
   try {
+    const headers = headersFor(call, deps, resource);
     const view = await View.open(call, deps, resource, new PropertyWriter(query));
     const pieces = view.pieces(isListed);
     const [first, second] = [await pieces.next(), await pieces.next()];
     if (first.done) throw new TypeError("A response has a piece at least");
     if (second.done) {
       const { byteLength } = first.value;
-      const headers = { ...HEADERS, "Content-Length": String(byteLength) };
+      headers.set("Content-Length", String(byteLength));
       const body = sendBounded({ bytes: first.value, memory }, call, deps);
       return new HttpResponse(body, { status: 207, headers });
     }
@@ -59,14 +66,21 @@ export async function propfind(call: DavCall, deps: DavDeps): Promise<Response> 
       onError: (error) => deps.onError(error, call.requestId),
       context: call.context,
     });
-    return new HttpResponse(stream, { status: 207, headers: HEADERS });
+    return new HttpResponse(stream, { status: 207, headers });
   } catch (error) {
     memory[Symbol.dispose]();
     throw error;
   }
 }
 
-const HEADERS = { "Content-Type": "application/xml; charset=utf-8" };
+/** "It should return a Content-Location header" with the path that ends with a slash (RFC 4918, 5.2). */
+function headersFor(call: DavCall, deps: DavDeps, resource: Resource): ResponseHeaders {
+  const headers = new ResponseHeaders({ "Content-Type": "application/xml; charset=utf-8" });
+  if (resource.kind !== "file" && !call.path.isFolder) {
+    headers.set("Content-Location", hrefOfResource(call, deps, resource));
+  }
+  return headers;
+}
 
 async function* join(first: readonly Bytes[], rest: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
   yield* first;

@@ -3,6 +3,7 @@ import { HttpError } from "../../http/http_error.ts";
 import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { storeBody } from "../../http/store_body.ts";
 import { contentTypeOf, contentTypeProblem, namedContentType } from "../../rules/content_type.ts";
+import { utcTime } from "../../rules/dates.ts";
 import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
 import { CHUNK_SIZE, type FileRecord, type Place } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
@@ -36,10 +37,9 @@ export async function put(call: DavCall, deps: DavDeps): Promise<Response> {
   const requireAccess = () => requireUnlocked(call, deps, holder, [change]);
   // A small body is received in less time than a look at the locks takes.
   if (!isSmall(headers)) await requireAccess();
-  const stored = await storeFile(call, deps, place, { condition, requireAccess });
-  const taken: Record<string, string> = headers.has("x-oc-mtime")
-    ? { "X-OC-MTime": "accepted" }
-    : {};
+  const mtime = mtimeOf(headers);
+  const stored = await storeFile(call, deps, place, { mtime, condition, requireAccess });
+  const taken: Record<string, string> = mtime === undefined ? {} : { "X-OC-MTime": "accepted" };
   return emptyResponse(kind === "absent" ? 201 : 204, { ...taken, "ETag": `"${stored.version}"` });
 }
 
@@ -67,7 +67,8 @@ async function storeFile(
   call: DavCall,
   deps: DavDeps,
   place: Place,
-  { condition, requireAccess }: {
+  { mtime, condition, requireAccess }: {
+    mtime: number | undefined;
     condition: (current: Validators | undefined) => boolean;
     /** Called once the body was received: until then a lock may be made, or end. */
     requireAccess: () => Promise<void>;
@@ -78,7 +79,6 @@ async function storeFile(
   const type = namedContentType(request.headers.get("content-type"));
   const typeProblem = type && contentTypeProblem(type);
   if (typeProblem) throw davErrors.badRequest(`The content type ${typeProblem}`);
-  const mtime = mtimeOf(request.headers);
   const tooLarge = (limit: number) =>
     new HttpError("body_too_large", davErrors.tooLarge(limit).message);
   const announced = announcedSize(request.headers, MAX_BODY, tooLarge);
@@ -109,9 +109,10 @@ async function storeFile(
 /** Seconds since 1970, which clients of ownCloud and Nextcloud send. */
 const SECONDS = /^-?\d{1,12}(?:\.\d+)?$/;
 
-/** When the client's own copy was last modified, in milliseconds since 1970. */
+/** When the client's own copy was last modified, in milliseconds since 1970, if other clients can be told it. */
 function mtimeOf(headers: Headers): number | undefined {
   const text = headers.get("x-oc-mtime");
   if (text === null || !SECONDS.test(text)) return undefined;
-  return Math.floor(Number(text) * 1000);
+  const time = Math.floor(Number(text) * 1000);
+  return utcTime(time) === undefined ? undefined : time;
 }
