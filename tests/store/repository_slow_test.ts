@@ -4,9 +4,12 @@ import { altered, damageBytes, editStore } from "../faults/support/edit_store.ts
 import { assertSameBytes, patternBytes } from "../support/bytes.ts";
 import { Folder, runCommand } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
+import { S3_SECRET, s3Of, S3Server } from "../support/s3/s3_server.ts";
+import type { S3Key } from "../support/s3/signed.ts";
 import { PROJECT_ID, TestServer } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
 import { DRIVE, FILES, makeStock } from "../support/store/stocked_store.ts";
+import { TlsFiles } from "../support/tls.ts";
 
 interface Listed {
   id: string;
@@ -278,3 +281,40 @@ Deno.test("Pruning keeps what the rules say, and everything that it needs.", asy
   await restored.text("restore", "--from", repo);
   assertMatch(await restored.text("verify"), /^No problems found: 6 files/);
 });
+
+Deno.test("An S3 with a certificate of a private authority is used if DENO_CERT names it.", async () => {
+  await using stock = await makeStock();
+  await using tls = await TlsFiles.make();
+  const service = stock.at("s3");
+  const { access_key_id, secret_access_key } = await makeBucket(service);
+  await using server = await TestServer.start({
+    data: service,
+    args: ["--s3-port", "0", ...tls.args],
+    env: S3_SECRET,
+  });
+  const env = { AWS_ACCESS_KEY_ID: access_key_id, AWS_SECRET_ACCESS_KEY: secret_access_key };
+  const to = ["s3://bucket/backups", "--s3-endpoint", s3Of(server)];
+  const backup = ["backup", "--to", ...to, "--unencrypted", "--data", stock.at("data")];
+  const began = performance.now();
+  const refused = await runCommand(backup, env);
+  assertEquals(refused.code, 1);
+  assertMatch(refused.stderr, /its certificate is not trusted: .* DENO_CERT/);
+  assert(performance.now() - began < 20_000);
+  const trusting = { ...env, DENO_CERT: tls.authority };
+  assertEquals((await runCommand(backup, trusting)).code, 0);
+  const restored = stock.at("restored");
+  const { code, stderr } = await runCommand(
+    ["restore", "--from", ...to, "--data", restored],
+    trusting,
+  );
+  assertEquals([code, stderr], [0, ""]);
+  await assertStock(restored);
+});
+
+/** Makes a store with a bucket and a key of S3. */
+async function makeBucket(data: string): Promise<S3Key> {
+  await using s3 = await S3Server.start({ data });
+  await new Drive(s3.server, "bucket").put("other", "x");
+  await s3.server.stop();
+  return s3.key;
+}

@@ -6,6 +6,7 @@
  */
 import * as http from "node:http";
 import * as https from "node:https";
+import * as tls from "node:tls";
 import { ByteWriter, release } from "../bytes.ts";
 import type { Bytes } from "../bytes.ts";
 
@@ -35,13 +36,20 @@ export class NoProgress extends Error {
 
 /** Sends requests over connections that stay open in between. */
 export class HttpClient {
-  readonly #agents = {
-    "http:": new http.Agent({ keepAlive: true }),
-    "https:": new https.Agent({ keepAlive: true }),
-  };
+  readonly #agents: { "http:": http.Agent; "https:": https.Agent };
 
-  /** @param patience Milliseconds without progress after which an exchange fails. */
-  constructor(private readonly patience: number) {}
+  /**
+   * @param patience Milliseconds without progress after which an exchange fails.
+   * @param authorities Certificates of further authorities to trust, in PEM.
+   */
+  constructor(private readonly patience: number, authorities?: string) {
+    // The modules of Node do not know those that the runtime was given.
+    const ca = authorities === undefined ? {} : { ca: [...knownAuthorities(), authorities] };
+    this.#agents = {
+      "http:": new http.Agent({ keepAlive: true }),
+      "https:": new https.Agent({ keepAlive: true, ...ca }),
+    };
+  }
 
   /** Sends a request and reads its answer. Throws what the network throws. */
   exchange({ method, url, headers, body }: HttpRequest): Promise<HttpAnswer> {
@@ -78,6 +86,12 @@ export class HttpClient {
     writeBody(request, body, progress);
     return promise;
   }
+}
+
+/** The oldest supported runtime tells only those that it was built with. */
+function knownAuthorities(): readonly string[] {
+  const { getCACertificates }: Partial<typeof tls> = tls;
+  return getCACertificates?.("default") ?? tls.rootCertificates;
 }
 
 function writeBody(

@@ -23,6 +23,8 @@ export interface S3Settings {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string | undefined;
+  /** Certificates of further authorities to trust, in PEM. */
+  authorities?: string | undefined;
 }
 
 /** How long a request may make no progress, in milliseconds. */
@@ -62,7 +64,7 @@ class Passing extends Error {}
 export class S3Target implements Target {
   readonly place: string;
   readonly #keys = new SigningKeys();
-  readonly #client = new HttpClient(PATIENCE);
+  readonly #client: HttpClient;
   readonly #endpoint: string;
   /** By how much the service's clock is ahead of ours, in milliseconds. */
   #clockOffset = 0;
@@ -73,6 +75,7 @@ export class S3Target implements Target {
     private readonly settings: S3Settings,
   ) {
     this.place = `s3://${bucket}${prefix === "" ? "" : `/${prefix}`}`;
+    this.#client = new HttpClient(PATIENCE, settings.authorities);
     this.#endpoint = settings.endpoint.replace(/\/+$/, "");
   }
 
@@ -193,8 +196,9 @@ export class S3Target implements Target {
       const headers = this.#sign(request, url);
       answer = await this.#client.exchange({ method, url, headers, body });
     } catch (error) {
-      const reason = connectionProblem(error);
-      throw new Passing(`Cannot reach the S3 service at ${this.#endpoint}: ${reason}`);
+      const { reason, isLasting } = connectionProblem(error);
+      const message = `Cannot reach the S3 service at ${this.#endpoint}: ${reason}`;
+      throw isLasting ? new RepositoryError(message, { cause: error }) : new Passing(message);
     }
     if (expected.includes(answer.status) && !this.#isBucketMissing(answer)) return answer;
     if (this.#correctClock(answer, offset)) {
@@ -295,8 +299,23 @@ const CONNECTION_PROBLEMS: Readonly<Record<string, string>> = {
   ENETUNREACH: "there is no way to its network",
 };
 
-/** Returns why a request had no answer, as the end of a sentence. */
-function connectionProblem(error: unknown): string {
+/** Codes of certificates that no authority signed that is known to the runtime. */
+const UNTRUSTED = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+/** Returns why a request had no answer, as the end of a sentence, and whether another attempt would have none. */
+function connectionProblem(error: unknown): { reason: string; isLasting: boolean } {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return CONNECTION_PROBLEMS[code] ?? failureReason(error).slice(0, MAX_REASON);
+  if (UNTRUSTED.has(code)) {
+    const reason =
+      "its certificate is not trusted: name a file with that of its authority in DENO_CERT";
+    return { reason, isLasting: true };
+  }
+  const reason = CONNECTION_PROBLEMS[code] ?? failureReason(error).slice(0, MAX_REASON);
+  return { reason, isLasting: false };
 }

@@ -24,11 +24,14 @@ export async function repositorySettings(
     target,
     isUnencryptedAllowed,
     ...(passphrase !== undefined && { passphrase }),
-    ...(isS3(target) && { s3: s3SettingsOf(s3Endpoint, env) }),
+    ...(isS3(target) && { s3: await s3SettingsOf(s3Endpoint, env) }),
   };
 }
 
-function s3SettingsOf(given: string | undefined, env: Environment): RepositorySettings["s3"] {
+async function s3SettingsOf(
+  given: string | undefined,
+  env: Environment,
+): Promise<RepositorySettings["s3"]> {
   const set = (name: string) => env[name] === "" ? undefined : env[name];
   const region = set("AWS_REGION") ?? set("AWS_DEFAULT_REGION") ?? DEFAULT_REGION;
   const endpoint = given ?? set("AWS_ENDPOINT_URL_S3") ?? set("AWS_ENDPOINT_URL") ??
@@ -45,7 +48,19 @@ function s3SettingsOf(given: string | undefined, env: Environment): RepositorySe
       "S3 needs an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     );
   }
-  return { endpoint, region, accessKeyId, secretAccessKey, sessionToken: set("AWS_SESSION_TOKEN") };
+  const sessionToken = set("AWS_SESSION_TOKEN");
+  const authorities = await authoritiesIn(set("DENO_CERT"));
+  return { endpoint, region, accessKeyId, secretAccessKey, sessionToken, authorities };
+}
+
+/** Returns the certificates in a file. @throws {UsageError} if it cannot be read. */
+async function authoritiesIn(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await Deno.readTextFile(file);
+  } catch (error) {
+    throw new UsageError(`Cannot read ${file}, which DENO_CERT names: ${failureReason(error)}`);
+  }
 }
 
 /** Returns a passphrase from a file, or else from a variable; `undefined` without either. @throws {UsageError} */
