@@ -7,7 +7,7 @@ const BROWSERS: readonly [RegExp, string][] = [
   [/\b(?:OPR|Opera)\//, "Opera"],
   [/\bSamsungBrowser\//, "Samsung Internet"],
   [/\b(?:Firefox|FxiOS)\//, "Firefox"],
-  [/\b(?:Chrome|Chromium|CriOS)\//, "Chrome"],
+  [/\b(?:(?:Headless)?Chrome|Chromium|CriOS)\//, "Chrome"],
   [/\bSafari\//, "Safari"],
   [/^curl\//, "curl"],
 ];

@@ -61,7 +61,7 @@ export function formatRelative(
   time: string | number | null | undefined,
   now: number = Date.now(),
 ): string {
-  if (time === null || time === undefined) return "never";
+  if (time === null || time === undefined) return "Never";
   const seconds = (new Date(time).getTime() - now) / 1000;
   const distance = Math.abs(seconds);
   if (distance < 45) return "just now";

@@ -29,7 +29,7 @@ Deno.test("Moments near now are relative, others are dates", () => {
   assertEquals(formatRelative("2026-11-22T11:57:00Z", now), "3 minutes ago");
   assertEquals(formatRelative("2026-11-24T12:00:00Z", now), "in 2 days");
   assertEquals(formatRelative("2026-01-02T12:00:00Z", now), "Jan 2, 2026");
-  assertEquals(formatRelative(null, now), "never");
+  assertEquals(formatRelative(null, now), "Never");
 });
 
 Deno.test("A moment has its distance, unless that is a date as well", () => {

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { type App, useApp } from "../core/context.ts";
 import { type Entry, labelOf, type Place } from "../files/entry.ts";
 import { Button, useBusy } from "../ui/button.tsx";
@@ -48,6 +48,8 @@ function ShareDialog({ place: { project, drive }, entry, onClose }: {
 }) {
   const app = useApp();
   const [shared, loading] = useLinks(project, drive);
+  const form = useId();
+  const [isBusy, setBusy] = useState(false);
   const create = async (settings: LinkSettings) => {
     const { url } = await shared.create(entry, settings);
     try {
@@ -58,7 +60,16 @@ function ShareDialog({ place: { project, drive }, entry, onClose }: {
     }
   };
   return (
-    <Dialog title={`Share “${labelOf(entry)}”`} onClose={onClose} isForm>
+    <Dialog
+      title={`Share “${labelOf(entry)}”`}
+      onClose={onClose}
+      isForm
+      footer={
+        <Button kind="primary" type="submit" form={form} aria-busy={isBusy || undefined}>
+          Create link
+        </Button>
+      }
+    >
       <div class="stack">
         <p class="soft">
           Anyone with a link can open{" "}
@@ -67,15 +78,17 @@ function ShareDialog({ place: { project, drive }, entry, onClose }: {
         </p>
         <Loaded from={loading}>{() => <LinkList shared={shared} entry={entry} />}</Loaded>
         <h3>New link</h3>
-        <LinkForm isFolder={entry.kind === "folder"} onCreate={create} />
+        <LinkForm id={form} isFolder={entry.kind === "folder"} onCreate={create} onBusy={setBusy} />
       </div>
     </Dialog>
   );
 }
 
-/** The settings of a new link, and the button that makes it. */
-function LinkForm({ isFolder, onCreate }: {
+/** The settings of a new link. The button that makes it is in the footer of the dialog. */
+function LinkForm({ id, isFolder, onCreate, onBusy }: {
+  id: string;
   isFolder: boolean;
+  onBusy: (isBusy: boolean) => void;
   onCreate: (settings: LinkSettings) => Promise<void>;
 }) {
   const [lifetime, setLifetime] = useState<Lifetime>(`${7 * DAY}`);
@@ -94,8 +107,9 @@ function LinkForm({ isFolder, onCreate }: {
     setPassword("");
     setLimit("");
   });
+  useEffect(() => onBusy(isBusy), [isBusy]);
   return (
-    <form class="stack" noValidate onSubmit={create}>
+    <form id={id} class="stack" noValidate onSubmit={create}>
       <div class="two-columns">
         <SelectField
           label="Expires"
@@ -127,9 +141,6 @@ function LinkForm({ isFolder, onCreate }: {
         checked={download}
         onChange={setDownload}
       />
-      <div class="row">
-        <Button kind="primary" type="submit" aria-busy={isBusy || undefined}>Create link</Button>
-      </div>
     </form>
   );
 }

@@ -22,6 +22,7 @@ export function Chart({ title, labels, values, format, total }: {
   const at = shown ?? (total === undefined ? last : undefined);
   const figure = at === undefined ? values.reduce((sum, value) => sum + value, 0) : values[at] ?? 0;
   const max = Math.max(1, ...values);
+  const isFlat = !values.some((value) => value > 0);
   const bars = Math.max(MIN_BARS, values.length);
   const step = WIDTH / bars;
   const skipped = bars - values.length;
@@ -36,8 +37,11 @@ export function Chart({ title, labels, values, format, total }: {
       <figcaption>
         <span id={id} class="soft">{title}</span>
         <strong>{format(figure)}</strong>
-        <span class="soft">{at === undefined ? total : labels[at]}</span>
+        <span class="soft">
+          {shown !== undefined ? labels[shown] : total === undefined ? "now" : `in ${total}`}
+        </span>
       </figcaption>
+      <div class="chart-top hint" aria-hidden="true">{isFlat ? "" : format(max)}</div>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"

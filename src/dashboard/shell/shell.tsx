@@ -3,10 +3,11 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { TransfersContext, useTransfers } from "../transfers/transfers.ts";
 import { TransferCard } from "../transfers/card.tsx";
+import { useMedia } from "../files/view/geometry.ts";
 import { Icon } from "../ui/icon.tsx";
 import { BottomBar } from "./bottom_bar.tsx";
 import { homeOf, leadToFiles } from "./home.ts";
-import { Sidebar } from "./sidebar.tsx";
+import { ProjectSwitcher, Sidebar } from "./sidebar.tsx";
 import { viewOf } from "./sections.tsx";
 
 /** The frame around every view: navigation, messages of the connection, and transfers, which go on when the view changes. */
@@ -16,6 +17,7 @@ export function Shell() {
   const isFirst = useRef(true);
   const transfers = useTransfers();
   const main = useRef<HTMLElement>(null);
+  const isNarrow = useMedia("(width < 768px)");
   const current = session.current.value;
   const view = current === null ? undefined : viewOf(router.address.value, current);
   const place = `${view?.project}/${view?.section}`;
@@ -42,12 +44,17 @@ export function Shell() {
         <button type="button" class="skip" onClick={() => main.current?.focus()}>
           Skip to the content
         </button>
-        <Sidebar {...navigation} />
+        {isNarrow ? null : <Sidebar {...navigation} />}
         <div class="shell-content">
+          {isNarrow && view.project !== undefined && (
+            <div class="top-bar">
+              <ProjectSwitcher project={view.project} />
+            </div>
+          )}
           <ConnectionBanner />
           <main ref={main} id="main" tabIndex={-1}>{view.node}</main>
         </div>
-        <BottomBar {...navigation} />
+        {isNarrow ? <BottomBar {...navigation} /> : null}
         <TransferCard />
       </div>
     </TransfersContext.Provider>

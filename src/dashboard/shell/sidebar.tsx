@@ -57,7 +57,7 @@ export function Sidebar({ section, project }: { section: string; project: string
 }
 
 /** The name of the project; the administrator chooses another one with it. */
-function ProjectSwitcher({ project }: { project: string }) {
+export function ProjectSwitcher({ project }: { project: string }) {
   const app = useApp();
   const { session } = app;
   const list = useResource(

@@ -151,7 +151,8 @@ export class FileActions {
 
   async #choose(entries: readonly Entry[], verb: "Move" | "Copy"): Promise<Target | undefined> {
     const title = `${verb} ${describe(entries)}`;
-    return await chooseTarget(this.app, this.place, { title, action: verb, entries });
+    const isMove = verb === "Move";
+    return await chooseTarget(this.app, this.place, { title, action: verb, isMove, entries });
   }
 
   async #relocate(entries: readonly Entry[], target: Target, isCopy: boolean): Promise<void> {

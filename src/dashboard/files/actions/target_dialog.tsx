@@ -8,7 +8,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { askForText } from "../../ui/form.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
-import { type Entry, labelOf, type Place } from "../entry.ts";
+import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { DriveFiles, type Target } from "./drive_files.ts";
 import { labelProblem, mayGoTo } from "./naming.ts";
 
@@ -16,6 +16,7 @@ interface Question {
   title: string;
   /** The label of the button. */
   action: string;
+  isMove: boolean;
   entries: readonly Entry[];
 }
 
@@ -40,6 +41,9 @@ function TargetDialog({ place, question, onClose }: {
   const [target, setTarget] = useState<Target>({ drive: place.drive, path: place.path });
   const [version, setVersion] = useState(0);
   const [drives, loadMore] = useDrives(project);
+  // Copies beside what is copied get other names; a move to where it is would do nothing.
+  const isThere = question.isMove && target.drive === place.drive &&
+    question.entries.every((entry) => folderOf(entry) === target.path);
   const create = async () => {
     const files = new DriveFiles(app.api, { project, drive: target.drive });
     const created = await askForFolder(app, files, target.path);
@@ -56,7 +60,9 @@ function TargetDialog({ place, question, onClose }: {
         <>
           <Button kind="quiet" icon={FolderPlus} class="push" onClick={create}>New folder</Button>
           <Button onClick={() => onClose()}>Cancel</Button>
-          <Button kind="primary" onClick={() => onClose(target)}>{question.action} here</Button>
+          <Button kind="primary" disabled={isThere} onClick={() => onClose(target)}>
+            {question.action} here
+          </Button>
         </>
       }
     >

@@ -42,6 +42,7 @@ export function Header({ onSearch }: { onSearch: (text: string) => void }) {
             : <IconButton icon={Search} label="Search" onClick={() => setOpen(true)} />
           : field}
         {isNarrow ? more : null}
+        {isNarrow && isSelecting ? upload : null}
       </div>
       <div class="files-bar line between">
         {isSelecting ? <SelectionBar /> : <FilterChips />}

@@ -1,4 +1,5 @@
 import { ApiError, sentenceOf } from "../../core/api_error.ts";
+import { formatBytes } from "../../core/format.ts";
 import { inParallel, type Limiter } from "../../core/concurrency.ts";
 import { MAX_FILE, missingParts, type PlannedPart, SINGLE_REQUEST } from "./parts.ts";
 import type { UploadRecord, UploadRecords } from "./records.ts";
@@ -367,6 +368,6 @@ async function isReadable(file: Blob | undefined): Promise<boolean> {
   }
 }
 
-const TOO_LARGE = "The file is larger than 97 GiB, the limit of one upload";
+const TOO_LARGE = `The file is larger than ${formatBytes(MAX_FILE)}, the limit of one upload`;
 const TAKEN = "Another file got this name meanwhile. Retry replaces it";
 const UNREADABLE = "The file was changed, moved or deleted: choose it again";
