@@ -4,10 +4,16 @@ import type { SessionStore } from "../core/session.ts";
 import { driveNames } from "../files/drive_filter.tsx";
 import { linksOf } from "../links/drive_links.ts";
 
-/** The names of what events mention by an id: keys, S3 keys and links. What is gone has none. */
+/** The names of what events mention by an id: keys, S3 keys and links, or projects. What is gone has none. */
 export type Names = ReadonlyMap<string, string>;
 
 export const NO_NAMES: Names = new Map();
+
+/** Loads the names of all projects. */
+export async function loadProjectNames(api: Api): Promise<Names> {
+  const { projects } = await dataOf(api.GET("/admin/v1/projects"));
+  return new Map(projects.map(({ project_id, name }) => [project_id, name ?? project_id]));
+}
 
 /** Loads the names that a project has. What the session may not list is left out. */
 export async function loadNames(

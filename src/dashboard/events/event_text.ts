@@ -70,10 +70,18 @@ export function eventText(
   const text = TEXTS[event] ?? event;
   // The target of a sign-in is a session id, which tells users nothing.
   if (target === "" || event === "dashboard.signed_in") return text;
+  const nameOf = (id: string) => names.get(id) ?? id;
   const [, project, name = "", value = ""] = /^(?:(.*)\/)?(\w+)=(.*)$/.exec(target) ?? [];
   const words = SETTINGS[name]?.(value);
-  if (words === undefined) return `${text}: ${names.get(target) ?? target}`;
-  return `${text}: ${words}${project === undefined ? "" : ` (${project})`}`;
+  if (words !== undefined) {
+    return `${text}: ${words}${project === undefined ? "" : ` (${nameOf(project)})`}`;
+  }
+  // In the log of the server, the project comes first.
+  const [first = "", ...rest] = target.split("/");
+  if (rest.length === 0 || names.has(target) || !names.has(first)) {
+    return `${text}: ${nameOf(target)}`;
+  }
+  return `${text}: ${rest.join("/")} (${nameOf(first)})`;
 }
 
 /** Kinds of events that a list can be limited to, with the first words of their names. */

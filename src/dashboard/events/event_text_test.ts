@@ -28,4 +28,9 @@ Deno.test("Events have the names of keys and links that exist", () => {
   assertEquals(eventText(shared, names), "Link created: photos/cat.jpg");
   assertEquals(actorText("7DiqI7D5", names), "Key “backup”");
   assertEquals(actorText("gone1234", names), "Key gone1234…");
+  const projects = new Map([["album", "Photo album"]]);
+  const limited = { event: "quota.changed", target: "album/max_bytes=null" } as const;
+  assertEquals(eventText(limited, projects), "Limit changed: none (Photo album)");
+  const deleted = { event: "app.deleted", target: "album/wiki" } as const;
+  assertEquals(eventText(deleted, projects), "Application deleted: wiki (Photo album)");
 });

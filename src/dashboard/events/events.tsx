@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { loadNames, type Names, NO_NAMES } from "./event_names.ts";
+import { loadNames, loadProjectNames, type Names, NO_NAMES } from "./event_names.ts";
 import { kindIn, KINDS } from "./event_text.ts";
 import { FilterBar, FilterSelect, Tabs, useQuery } from "../ui/filter_bar.tsx";
 import { type EventRow, readEvents } from "./read_events.ts";
@@ -86,10 +86,9 @@ function useNames(project: string | undefined): () => Promise<Names> {
   const app = useApp();
   return useMemo(() => {
     let names: Promise<Names> | undefined;
-    return () =>
-      names ??= project === undefined
-        ? Promise.resolve(NO_NAMES)
-        : loadNames(app, project, null).catch(() => NO_NAMES);
+    const load = () =>
+      project === undefined ? loadProjectNames(app.api) : loadNames(app, project, null);
+    return () => names ??= load().catch(() => NO_NAMES);
   }, [project]);
 }
 

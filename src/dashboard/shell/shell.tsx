@@ -47,9 +47,9 @@ export function Shell() {
         {isNarrow ? null : <Sidebar {...navigation} />}
         <div class="shell-content">
           {isNarrow && view.project !== undefined && (
-            <div class="top-bar">
+            <header class="top-bar">
               <ProjectSwitcher project={view.project} />
-            </div>
+            </header>
           )}
           <ConnectionBanner />
           <main ref={main} id="main" tabIndex={-1}>{view.node}</main>
