@@ -40,6 +40,9 @@ test("A search finds names in the whole drive, whatever their case, with their f
     "invoice",
   ]);
   await page.getByText("4 hits").waitFor();
+  // On a phone, the folder and the size are one line.
+  const line = await entry(page, "Invoice 12.pdf").locator(".entry-meta").textContent();
+  assertEquals(line?.startsWith("2025 · 10 B · "), true);
   await inspect(page, "search");
   await entry(page, "Invoice 12.pdf").getByRole("link", { name: "2025" }).first().click();
   await page.getByRole("heading", { name: "2025" }).waitFor();

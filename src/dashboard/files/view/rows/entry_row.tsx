@@ -36,6 +36,7 @@ export function EntryRow(props: EntryProps) {
         <Badges {...props} />
         <span class="entry-meta hint ellipsis" aria-hidden="true">
           {isSearching ? <Location entry={entry} /> : null}
+          {isSearching ? " · " : null}
           {isFile ? `${formatBytes(entry.size ?? 0)} · ${formatDate(entry.modified)}` : "Folder"}
         </span>
       </div>
