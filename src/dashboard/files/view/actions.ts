@@ -226,15 +226,18 @@ export function actionOf(name: ActionName, on: Target): MenuAction {
   };
 }
 
-/** Returns the actions of a menu that are possible, in groups. */
+/** Returns the actions of a menu that are possible, in groups that are not empty. */
 export function itemsOf(menu: keyof typeof MENUS, on: Target): MenuItem[] {
-  const names: readonly (ActionName | "-")[] = MENUS[menu];
-  const possible = names.filter((name) => {
-    const { isPossible = () => true }: Partial<Action> = name === "-" ? {} : ACTIONS[name];
-    return isPossible(on);
-  });
-  return possible.filter((name, at) => name !== "-" || (at > 0 && possible[at + 1] !== "-"))
-    .map((name) => name === "-" ? name : actionOf(name, on));
+  const items: MenuItem[] = [];
+  for (const name of MENUS[menu]) {
+    if (name === "-") {
+      if (items.length > 0 && items.at(-1) !== "-") items.push(name);
+      continue;
+    }
+    const { isPossible = () => true }: Partial<Action> = ACTIONS[name];
+    if (isPossible(on)) items.push(actionOf(name, on));
+  }
+  return items;
 }
 
 /** Returns the action of a menu that has a key. */
