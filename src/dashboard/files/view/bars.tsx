@@ -47,7 +47,7 @@ function BarButton({ item, isSmall }: { item: MenuAction; isSmall: boolean }) {
   const { label, icon, run } = item;
   if (isSmall && icon !== undefined) return <IconButton icon={icon} label={label} onClick={run} />;
   return (
-    <Button class="bar-button" {...(icon === undefined ? {} : { icon })} onClick={run}>
+    <Button class="bar-button small" {...(icon === undefined ? {} : { icon })} onClick={run}>
       {label}
     </Button>
   );

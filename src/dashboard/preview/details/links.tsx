@@ -18,7 +18,7 @@ export function EntryLinks({ place: { project, drive }, entry }: { place: Place;
     <div class="details-group stack">
       <div class="line between">
         <h3>Links</h3>
-        <Button icon={Share2} class="sheet-button" onClick={() => void actions.share(entry)}>
+        <Button icon={Share2} class="small" onClick={() => void actions.share(entry)}>
           Share
         </Button>
       </div>

@@ -40,7 +40,7 @@ function Formatted({ useFormat, ...props }: TextProps & {
   if (format === undefined) return <Source {...props} />;
   const button = (
     <Button
-      class="sheet-button"
+      class="small"
       icon={isSource ? Eye : CodeXml}
       onClick={() => setSource(!isSource)}
     >
@@ -84,7 +84,7 @@ export function TextView(props: ViewProps) {
 function Back({ entry, showAs }: ViewProps) {
   if (viewOf(entry) !== "svg") return null;
   return (
-    <Button class="sheet-button" icon={Eye} onClick={() => showAs("svg")}>
+    <Button class="small" icon={Eye} onClick={() => showAs("svg")}>
       Drawing
     </Button>
   );
