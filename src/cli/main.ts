@@ -1,4 +1,4 @@
-import { ClientError } from "../client/errors.ts";
+import { ClientError, KvdriveError } from "../client/errors.ts";
 import { RepositoryError } from "../repository/errors.ts";
 import { Refusal } from "../rules/error_codes.ts";
 import { StoreFull } from "../store/disk/disk_space.ts";
@@ -32,6 +32,7 @@ const FAILURES = [
   StartError,
   CommandError,
   ClientError,
+  KvdriveError,
   CannotOpenStore,
   CannotBackUp,
   CannotRestore,

@@ -1,26 +1,27 @@
-import type { ApiRequest, Connection } from "./connection.ts";
-import { ClientError, Refused, TemporaryFailure } from "./errors.ts";
+import type { ApiRequest } from "./api/transport.ts";
+import type { Connection } from "./connection.ts";
+import { ClientError, hasStatus, isTemporary, isUndone } from "./errors.ts";
 
 /** The administration of a server over its HTTP API. Paths are given as segments after `/admin/v1`. */
 export class Administration {
   constructor(private readonly connection: Connection) {}
 
-  async get<T>(path: readonly string[], query: Record<string, string> = {}): Promise<T> {
-    return await this.connection.requestJson<T>({ method: "GET", path, isAdmin: true, query });
+  async get<T>(path: readonly string[], query: ApiRequest["query"] = {}): Promise<T> {
+    return await this.#json({ method: "GET", path, query });
   }
 
   /** The items of a list, page by page. */
   items<T>(
     path: readonly string[],
     field: string,
-    query: Record<string, string>,
+    query: ApiRequest["query"],
   ): AsyncIterable<T> {
-    return this.connection.items<T>({ path, isAdmin: true, query }, field);
+    return this.connection.transport.items<T>({ path: below(path), query }, field);
   }
 
   /** Sends a change that may be repeated. */
   async set<T>(method: "PATCH" | "PUT", path: readonly string[], json: unknown): Promise<T> {
-    return await this.connection.requestJson<T>({ method, path, isAdmin: true, json });
+    return await this.#json({ method, path, json });
   }
 
   /**
@@ -29,37 +30,38 @@ export class Administration {
    * @throws {ClientError} if it is unknown what happened.
    */
   async create<T>(path: readonly string[], json: unknown): Promise<T> {
-    return await this.connection.retrier.run(async () => {
-      try {
-        const answer = await this.connection.send({ method: "POST", path, isAdmin: true, json });
-        return await answer.json() as T;
-      } catch (error) {
-        const isUnknown = error instanceof TemporaryFailure
-          ? !error.isUndone
-          : !(error instanceof ClientError);
-        if (!isUnknown) throw error;
-        const reason = error instanceof ClientError ? error.message : "The answer was cut off";
-        throw new ClientError(
-          `${reason}. It may have been created: look at the list before you repeat the command`,
-          { cause: error },
-        );
-      }
-    });
+    return await createdBy(this.#json({ method: "POST", path, json, isUnrepeatable: true }));
   }
 
   /** Deletes something. After a lost answer, its absence is the success. */
   async delete(...path: string[]): Promise<void> {
-    const request: ApiRequest = { method: "DELETE", path, isAdmin: true };
     let tries = 0;
-    await this.connection.retrier.run(async () => {
-      tries++;
-      try {
-        const answer = await this.connection.send(request);
-        await answer.body?.cancel();
-      } catch (error) {
-        if (error instanceof Refused && error.status === 404 && tries > 1) return;
-        throw error;
-      }
-    });
+    try {
+      await this.#json({ method: "DELETE", path, onAttempt: () => tries++ });
+    } catch (error) {
+      if (!hasStatus(error, 404) || tries === 1) throw error;
+    }
+  }
+
+  async #json<T>(request: ApiRequest): Promise<T> {
+    const path = below(request.path);
+    return await this.connection.transport.json<T>({ ...request, path });
+  }
+}
+
+function below(path: readonly string[]): string[] {
+  return ["admin", "v1", ...path];
+}
+
+/** Returns what a request creates that is not repeated. @throws {ClientError} if it is unknown what happened. */
+export async function createdBy<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    if (!isTemporary(error) || isUndone(error)) throw error;
+    throw new ClientError(
+      `${error.message}. It may have been created: look at the list before you repeat the command`,
+      { cause: error },
+    );
   }
 }

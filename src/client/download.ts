@@ -1,7 +1,7 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { copyTime, type FileInfo, sha256OfStream } from "./drives.ts";
-import { FileChanged, fileError, TemporaryFailure } from "./errors.ts";
+import { ClientError, fileChanged, fileError, hasStatus, isFileChanged } from "./errors.ts";
 import type { RemoteDrives } from "./remote_drives.ts";
 import { openPlainFile, readFile, removeIfExists, writeAll } from "./local_files.ts";
 import { partName } from "../rules/archive/local_paths.ts";
@@ -20,31 +20,33 @@ export interface DownloadSource {
  *
  * @param take Receives the bytes, in order.
  * @returns The SHA-256 of the whole file in base64; `undefined` if the server does not know it.
- * @throws {FileChanged} if the version no longer exists.
+ * @throws {KvdriveError} with the code `file_changed` if the version no longer exists.
  */
 export async function copyVersion(
   { drives, drive, file, end = file.size }: DownloadSource,
   from: number,
   take: (bytes: Uint8Array) => Promise<void> | void,
 ): Promise<string | undefined> {
-  let at = from;
-  let sha256 = file.sha256;
-  if (at === end && at > 0) return sha256;
-  await drives.retrier.run(async (onProgress) => {
-    if (at === end && at > 0) return;
-    const content = await drives.read(drive, file, at, end);
-    sha256 = content.sha256 ?? sha256;
-    for await (const bytes of content.bytes) {
-      if (at + bytes.byteLength > end) {
-        throw new FileChanged("The file is longer than the server said");
-      }
-      await take(bytes);
-      at += bytes.byteLength;
-      onProgress();
+  if (from === end && from > 0) return file.sha256;
+  const { name, size, etag: ifMatch } = file;
+  const isWhole = from === 0 && end === size;
+  const range = isWhole ? undefined : { start: from, ...(end === size ? {} : { end }) };
+  const { limiter } = drives.connection;
+  try {
+    const found = await drives.drive(drive).get(name, { ifMatch, range });
+    if (found === undefined) throw fileChanged("");
+    if (found.range.start !== from || found.range.end !== end) {
+      await found.body.cancel();
+      throw new ClientError(`The server did not send ${name} from byte ${from}`);
     }
-    if (at < end) throw new TemporaryFailure("The download ended early");
-  });
-  return sha256;
+    for await (const bytes of found.body) {
+      for await (const piece of limiter?.pace(bytes) ?? [bytes]) await take(piece);
+    }
+    return found.sha256 ?? file.sha256;
+  } catch (error) {
+    const isGone = isFileChanged(error) || hasStatus(error, 404, 412, 416);
+    throw isGone ? fileChanged("The file was changed or deleted during the download") : error;
+  }
 }
 
 /**
@@ -64,13 +66,13 @@ export async function download(
     const sha256 = await fill(source, part, onBytes);
     if (sha256 !== undefined && await sha256OfStream(readFile(part)) !== sha256) {
       await Deno.remove(part);
-      throw new TemporaryFailure("The downloaded bytes do not match the server's SHA-256");
+      throw new ClientError("The downloaded bytes do not match the server's SHA-256");
     }
     const time = copyTime(file) / 1000;
     await Deno.utime(part, time, time);
     await Deno.rename(part, target);
   } catch (error) {
-    if (error instanceof FileChanged || await isEmpty(part)) await removeIfExists(part);
+    if (isFileChanged(error) || await isEmpty(part)) await removeIfExists(part);
     throw fileError("write", target, error);
   }
 }

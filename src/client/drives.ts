@@ -18,18 +18,9 @@ export interface FileInfo {
   /** Milliseconds since 1970. */
   modified: number;
   /** When the copy that was uploaded was last modified, in milliseconds since 1970; absent if the uploader did not say. */
-  mtime?: number;
-  /** Base64; absent if the server does not know it. */
-  sha256?: string;
-}
-
-/** What an upload says about its file. */
-export interface WriteOptions {
-  type: string;
-  /** When the sent copy was last modified, in milliseconds since 1970; `undefined` if that is not known. */
   mtime?: number | undefined;
-  /** Whether the write fails if the file exists. */
-  isNew: boolean;
+  /** Base64; absent if the server does not know it. */
+  sha256?: string | undefined;
 }
 
 /** Returns the modification time that a copy of a file gets: that of the copy which was uploaded, if it is known. */
@@ -37,11 +28,6 @@ export function copyTime(
   { mtime, modified }: { mtime?: number | undefined; modified: number },
 ): number {
   return mtime ?? modified;
-}
-
-/** Returns the SHA-256 of bytes in base64. */
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("base64");
 }
 
 /** Returns the SHA-256 of a stream of bytes in base64. */

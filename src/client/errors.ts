@@ -1,55 +1,28 @@
-import type { ErrorCode } from "../rules/error_codes.ts";
 import { failureReason } from "../rules/system_error.ts";
-import { TEMPORARY_STATUSES, UNDONE_STATUSES } from "./api/error.ts";
+import {
+  ForeignAnswer,
+  isTemporary as mayPass,
+  KvdriveError,
+  type KvdriveErrorDetails,
+} from "./api/error.ts";
 
-/** A transfer that cannot be done. The message is one sentence for the user. */
+export { isUndone, KvdriveError } from "./api/error.ts";
+
+/** A failure on this machine, such as a file that cannot be read. The message is one sentence for the user. */
 export class ClientError extends Error {
   override readonly name: string = "ClientError";
 }
 
-interface TemporaryFailureOptions extends ErrorOptions {
-  isUndone?: boolean;
-  code?: ErrorCode | undefined;
+/** A failure that is no defect of the program: on this machine, or of a request. */
+export type TransferError = ClientError | KvdriveError;
+
+export function isTransferError(error: unknown): error is TransferError {
+  return error instanceof ClientError || error instanceof KvdriveError;
 }
 
-/** A failure of the server or the network that may pass: the operation is worth repeating. */
-export class TemporaryFailure extends ClientError {
-  override readonly name: string = "TemporaryFailure";
-
-  /** Whether the request was refused before the server looked at it, and so has changed nothing. */
-  readonly isUndone: boolean;
-  /** The server's error code; `undefined` without an answer of kvdrive. */
-  readonly code: ErrorCode | undefined;
-
-  /** @param wait Milliseconds that the server asked to wait. */
-  constructor(
-    message: string,
-    readonly wait = 0,
-    { isUndone = false, code, ...options }: TemporaryFailureOptions = {},
-  ) {
-    super(message, options);
-    this.isUndone = isUndone;
-    this.code = code;
-  }
-}
-
-export class Unreachable extends TemporaryFailure {
-  override readonly name = "Unreachable";
-}
-
-/** An operation that was repeated until its time was over. */
-export class RetriesExhausted extends ClientError {
-  override readonly name = "RetriesExhausted";
-}
-
-/** A request that the server refused for good. */
-export class Refused extends ClientError {
-  override readonly name = "Refused";
-
-  /** @param code The server's error code; `undefined` if the answer is not from kvdrive. */
-  constructor(readonly status: number, message: string, readonly code?: ErrorCode) {
-    super(message);
-  }
+/** Reports whether the server refused a request with one of these statuses. */
+export function hasStatus(error: unknown, ...statuses: number[]): error is KvdriveError {
+  return error instanceof KvdriveError && statuses.includes(error.status);
 }
 
 /** Returns the result of a request; `undefined` if the server does not have what it is about. */
@@ -57,30 +30,40 @@ export async function unlessMissing<T>(result: Promise<T>): Promise<T | undefine
   try {
     return await result;
   } catch (error) {
-    if (error instanceof Refused && error.status === 404) return undefined;
+    if (hasStatus(error, 404)) return undefined;
     throw error;
   }
 }
 
-/** A file that changed while it was sent or fetched. */
-export class FileChanged extends ClientError {
-  override readonly name = "FileChanged";
+/** Returns the error for a file that changed while it was fetched. */
+export function fileChanged(message: string): KvdriveError {
+  return new KvdriveError(message, { code: "file_changed" });
 }
 
-/** A file that exists and must not be replaced. */
-export class FileExists extends ClientError {
-  override readonly name = "FileExists";
+/** Reports whether a file changed while it was sent or fetched. */
+export function isFileChanged(error: unknown): boolean {
+  return error instanceof KvdriveError &&
+    ["file_changed", "source_changed", "upload_conflict"].includes(error.code);
+}
 
-  constructor() {
-    super("Another file of that name exists");
-  }
+/** Returns the error for a file that exists and must not be replaced. */
+export function fileExists(): KvdriveError {
+  return new KvdriveError("Another file of that name exists", {
+    status: 412,
+    code: "precondition_failed",
+  });
+}
+
+/** Reports whether a failure may pass. A wrong key will not: repeating it prolongs the wait of others of this network. */
+export function isTemporary(error: unknown): error is KvdriveError {
+  return mayPass(error) && error.code !== "too_many_wrong_keys";
 }
 
 /** Reports whether an error would also fail every other file of a transfer. */
 export function isFatal(error: unknown): boolean {
-  if (isDiskFull(error)) return true;
-  if (error instanceof Refused) return [401, 403, 429, 507].includes(error.status);
-  return error instanceof RetriesExhausted || !(error instanceof ClientError);
+  // One that may pass was repeated for as long as the user wants.
+  return isDiskFull(error) || isTemporary(error) || hasStatus(error, 401, 403, 429, 507) ||
+    !isTransferError(error);
 }
 
 function isDiskFull(error: unknown): boolean {
@@ -90,14 +73,67 @@ function isDiskFull(error: unknown): boolean {
 }
 
 /** Returns an error of the local file system as a `ClientError`: "Cannot read a.txt: Permission denied". */
-export function fileError(action: string, path: string, error: unknown): ClientError {
-  if (error instanceof ClientError) return error;
+export function fileError(action: string, path: string, error: unknown): TransferError {
+  if (isTransferError(error)) return error;
   const reason = failureReason(error);
   return new ClientError(`Cannot ${action} ${path}: ${reason}`, { cause: error });
 }
 
+/** Returns an error with another message, and some other details. */
+export function reworded(
+  error: KvdriveError,
+  message: string,
+  details: Partial<KvdriveErrorDetails> = {},
+): KvdriveError {
+  const { status, code, requestId, retryAfter, cause } = error;
+  return new KvdriveError(message, { status, code, requestId, retryAfter, cause, ...details });
+}
+
+/** A server, as errors of its requests speak of it. */
+export interface NamedServer {
+  origin: string;
+  /** What it is asked with: "project key". */
+  secret: string;
+  /** Whether authorities are given with `--cacert`. */
+  hasAuthorities: boolean;
+}
+
+/** Returns an error of a request in the words of the command line, with advice. */
+export function explained(error: KvdriveError, server: NamedServer): KvdriveError {
+  const { status, code, message } = error;
+  const { origin, secret } = server;
+  if (code === "unreachable") return unreachable(error, server);
+  if (error instanceof ForeignAnswer) return reworded(error, foreignProblem(error, origin));
+  // Errors without a code have this status for wrong keys only.
+  const isTooOften = status === 429 && ["too_many_wrong_keys", "invalid_answer"].includes(code);
+  if (status === 401 || isTooOften) {
+    const advice =
+      "Check KVDRIVE_KEY or the file of --key-file, or log in again with kvdrive login";
+    return reworded(error, `${origin} does not accept the ${secret} (${message}). ${advice}`, {
+      code: isTooOften ? "too_many_wrong_keys" : code,
+    });
+  }
+  return mayPass(error) ? reworded(error, `${origin} answered ${status} (${message})`) : error;
+}
+
+function unreachable(error: KvdriveError, { origin, hasAuthorities }: NamedServer): KvdriveError {
+  const { cause } = error;
+  const reason = reasonOf(cause);
+  const problem = certificateProblem(reason, hasAuthorities);
+  // Retrying is useless: a server keeps its certificate, and one that speaks plain HTTP will not switch to TLS.
+  const code = "invalid_answer";
+  if (problem !== undefined) {
+    return reworded(error, `The certificate of ${origin} ${problem}`, { code });
+  }
+  if (/corrupt message of type/.test(reason)) {
+    const advice = "Use http:// in place of https://";
+    return reworded(error, `${origin} does not speak TLS. ${advice}`, { code });
+  }
+  return reworded(error, `Cannot reach ${origin}: ${reason}`);
+}
+
 /** Returns why a request failed, as the end of a sentence, without the URL that the runtime repeats. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : error;
   const reason = failureReason(cause)
     .replace(/^error sending request (from .* )?for url \(.*?\): /, "")
@@ -114,7 +150,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Describes a certificate error as the end of a sentence; `undefined` if the reason is another one. */
-export function certificateProblem(reason: string, hasAuthorities: boolean): string | undefined {
+function certificateProblem(reason: string, hasAuthorities: boolean): string | undefined {
   if (!/certificate|UnknownIssuer|CaUsedAsEndEntity/i.test(reason)) return undefined;
   if (/expired/i.test(reason)) {
     return `has expired, or the clock of this machine (${clock()}) is wrong. Renew the certificate on the server`;
@@ -143,43 +179,20 @@ function clock(): string {
   return new Date().toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** Describes an error that is not from kvdrive, whose errors are JSON, but from a proxy or another server. */
-export function foreignRefusal(origin: string, status: number, wait: number): ClientError {
+/** Describes an answer that is not from kvdrive, whose errors are JSON, but from a proxy or another server. */
+function foreignProblem(error: ForeignAnswer, origin: string): string {
+  const { status } = error;
+  if (status < 300) {
+    return `${origin} did not answer like kvdrive. Is the address right? Set it with --url or KVDRIVE_URL`;
+  }
+  if (status < 400) {
+    return `${origin} redirects to another address, and the key is not sent there. Set the right address with --url or KVDRIVE_URL`;
+  }
   if (status === 413) {
-    return new Refused(
-      status,
-      `A proxy in front of ${origin} refused the size of the request (413). Allow 11 MB: in nginx with client_max_body_size, in Caddy with request_body max_size, in Traefik with maxRequestBodyBytes of the buffering middleware`,
-    );
+    return `A proxy in front of ${origin} refused the size of the request (413). Allow 11 MB: in nginx with client_max_body_size, in Caddy with request_body max_size, in Traefik with maxRequestBodyBytes of the buffering middleware`;
   }
   const problem = `${origin} answered ${status}, and the answer is not from kvdrive`;
-  if (TEMPORARY_STATUSES.includes(status)) {
-    const isUndone = UNDONE_STATUSES.includes(status);
-    return new TemporaryFailure(`${problem}. Is kvdrive running behind the proxy?`, wait, {
-      isUndone,
-    });
-  }
-  return new Refused(
-    status,
-    `${problem}. Is the address right (--url or KVDRIVE_URL), and does the proxy pass every path?`,
-  );
-}
-
-/** The server's error messages in one line, and the error code. */
-interface ServerError {
-  /** Empty if the answer is not from kvdrive. */
-  sentence: string;
-  /** Newer servers may have codes that this program does not know; earlier ones have none. */
-  code?: ErrorCode;
-}
-
-/** Reads the body of an error. */
-export async function serverError(answer: Response): Promise<ServerError> {
-  try {
-    const { errors, code } = await answer.json() as { errors?: unknown; code?: unknown };
-    if (!Array.isArray(errors)) return { sentence: "" };
-    const sentence = errors.filter((one) => typeof one === "string").join("; ");
-    return { sentence, ...(typeof code === "string" ? { code: code as ErrorCode } : {}) };
-  } catch {
-    return { sentence: "" };
-  }
+  return mayPass(error)
+    ? `${problem}. Is kvdrive running behind the proxy?`
+    : `${problem}. Is the address right (--url or KVDRIVE_URL), and does the proxy pass every path?`;
 }

@@ -1,4 +1,5 @@
 import { PERMISSIONS } from "../rules/rights.ts";
+import { Administration } from "./administration.ts";
 import type { Connection } from "./connection.ts";
 import type { Credentials } from "./credentials.ts";
 
@@ -15,18 +16,17 @@ export interface Identity {
   expires: string | null;
 }
 
-/** Asks the server what credentials are. @throws {Refused} with status 401 if it does not know them. */
+/** Asks the server what credentials are. @throws {KvdriveError} with the status 401 if it does not know them. */
 export async function readIdentity(
   connection: Connection,
   credentials: Credentials,
 ): Promise<Identity> {
+  const administration = new Administration(connection);
   if (credentials.kind === "key") {
-    const path = ["projects", credentials.project, "key"];
-    return await connection.requestJson<Identity>({ method: "GET", path, isAdmin: true });
+    return await administration.get<Identity>(["projects", credentials.project, "key"]);
   }
   // Only the administrator may read this.
-  const query = { limit: "1" };
-  await connection.requestJson({ method: "GET", path: ["events"], isAdmin: true, query });
+  await administration.get(["events"], { limit: 1 });
   return ADMINISTRATOR;
 }
 

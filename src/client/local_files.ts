@@ -1,5 +1,5 @@
 import { join } from "@std/path/join";
-import { ClientError, FileChanged, fileError } from "./errors.ts";
+import { ClientError, fileError, KvdriveError } from "./errors.ts";
 
 /** Bytes to be sent. They can be read more than once unless they come from a pipe. */
 export interface Source {
@@ -12,7 +12,7 @@ export interface Source {
   /** When the content was last modified, in milliseconds since 1970; `undefined` if unknown. */
   modified?: number | undefined;
   read(): AsyncIterable<Uint8Array>;
-  /** @throws {FileChanged} if the content has changed since the source was opened. */
+  /** @throws {KvdriveError} with the code `source_changed` if the content has changed since the source was opened. */
   verify(): Promise<void>;
 }
 
@@ -251,8 +251,9 @@ function stampOf({ size, mtime, ino }: Deno.FileInfo): string {
   return `${size} ${mtime?.getTime() ?? 0} ${ino ?? 0}`;
 }
 
-function changed(): FileChanged {
-  return new FileChanged("The file changed while it was read; nothing was stored");
+function changed(): KvdriveError {
+  const message = "The file changed while it was read; nothing was stored";
+  return new KvdriveError(message, { code: "source_changed" });
 }
 
 function notPlainError(

@@ -16,7 +16,7 @@
  * @module
  */
 import { Project } from "./api/project.ts";
-import { type ConnectOptions, Transport } from "./api/transport.ts";
+import { type ConnectOptions, transportOf } from "./api/transport.ts";
 
 /**
  * Connects to the project of a key. Nothing is sent before the first call.
@@ -40,7 +40,7 @@ import { type ConnectOptions, Transport } from "./api/transport.ts";
  * ```
  */
 export function connect(options: ConnectOptions): Project {
-  return new Project(new Transport(options));
+  return new Project(transportOf(options));
 }
 
 export {

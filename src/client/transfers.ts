@@ -1,7 +1,7 @@
 import { Semaphore } from "../rules/concurrency.ts";
 import type { DownloadSource } from "./download.ts";
 import type { FileInfo } from "./drives.ts";
-import { FileChanged, isFatal } from "./errors.ts";
+import { isFatal, isFileChanged } from "./errors.ts";
 
 /** Files, or parts of files, in transfer at once: 4 × 10 MB of memory. */
 export const TRANSFERS = 4;
@@ -140,7 +140,7 @@ export async function withVersion<T>(
       const current = version;
       return await counting(onBytes, (onBytes) => work(current, onBytes));
     } catch (error) {
-      if (!(error instanceof FileChanged) || tries >= MAX_READ_TRIES) throw error;
+      if (!isFileChanged(error) || tries >= MAX_READ_TRIES) throw error;
       version = await drives.stat(drive, file.name);
     }
   }

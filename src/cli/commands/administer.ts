@@ -1,8 +1,8 @@
 import { resolve } from "@std/path/resolve";
 import { Administration } from "../../client/administration.ts";
 import type { Connection } from "../../client/connection.ts";
-import { Refused } from "../../client/errors.ts";
-import { Retrier } from "../../client/retrier.ts";
+import { KvdriveError, reworded } from "../../client/errors.ts";
+import { commandRetrier } from "../../client/retrier.ts";
 import { UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
 import type { CommandCall } from "./command_call.ts";
@@ -20,7 +20,7 @@ export async function administer<T>(
   try {
     return await connected(call, (connection) => work(new Administration(connection)));
   } catch (error) {
-    throw error instanceof Refused ? withoutSecrets(call, error) : error;
+    throw error instanceof KvdriveError ? withoutSecrets(call, error) : error;
   }
 }
 
@@ -37,7 +37,7 @@ async function connected<T>(
   const choice = local === undefined ? await chooseServer(args, env) : undefined;
   if (choice === undefined || (choice.isDefault && remote === undefined)) {
     return await call.withStore(async (store) => {
-      const options = { retrier: new Retrier() };
+      const options = { retrier: commandRetrier() };
       using connection = await connectToStore(store, kv ?? resolve(data), env, options);
       return await work(connection);
     });
@@ -47,10 +47,10 @@ async function connected<T>(
 }
 
 /** Hides a misplaced secret, which the server repeats as the name of what it does not have. */
-function withoutSecrets({ args }: CommandCall, { status, message, code }: Refused): Refused {
+function withoutSecrets({ args }: CommandCall, error: KvdriveError): KvdriveError {
   const hidden = args.operands.reduce(
     (text, word) => text.replaceAll(`"${word}"`, quoteWord(word)),
-    message,
+    error.message,
   );
-  return new Refused(status, hidden, code);
+  return reworded(error, hidden);
 }

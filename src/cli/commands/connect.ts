@@ -1,7 +1,7 @@
 import { resolve } from "@std/path/resolve";
 import { Connection, type RequestReport } from "../../client/connection.ts";
 import { type Credentials, parseCredentials } from "../../client/credentials.ts";
-import { Retrier } from "../../client/retrier.ts";
+import { commandRetrier } from "../../client/retrier.ts";
 import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { parseValue } from "../options/arguments.ts";
@@ -132,7 +132,7 @@ export async function connectTo(
     url,
     credentials,
     project,
-    retrier: new Retrier({ retryFor, onWait: (sentence) => messages.printNotice(sentence) }),
+    retrier: commandRetrier({ retryFor, onWait: (sentence) => messages.printNotice(sentence) }),
     authorities: cacert === undefined ? undefined : await readAuthorities(cacert),
     limiter: limiterOf(args.get("bandwidth")),
     onRequest: args.has("verbose") ? onRequest : undefined,

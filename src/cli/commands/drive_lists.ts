@@ -1,6 +1,5 @@
+import type { Drive } from "../../client/api/drive.ts";
 import type { Connection } from "../../client/connection.ts";
-import { RemoteDrives } from "../../client/remote_drives.ts";
-import { RemoteSharing } from "../../client/sharing.ts";
 import type { CommandCall } from "./command_call.ts";
 import { requireDriveName } from "./drive_path.ts";
 
@@ -8,14 +7,13 @@ import { requireDriveName } from "./drive_path.ts";
 export async function listIn<T>(
   call: CommandCall,
   drive: string | undefined,
-  list: (sharing: RemoteSharing, drive: string) => AsyncIterable<T>,
+  list: (drive: Drive) => AsyncIterable<T>,
 ): Promise<(T & { drive_name: string })[]> {
   if (drive !== undefined) requireDriveName(drive);
   return await call.withConnection(async (connection) => {
-    const sharing = new RemoteSharing(connection);
     const found: (T & { drive_name: string })[] = [];
-    for (const drive_name of await drivesOf(connection, drive)) {
-      for await (const one of list(sharing, drive_name)) found.push({ drive_name, ...one });
+    for (const one of await drivesOf(connection, drive)) {
+      for await (const item of list(one)) found.push({ drive_name: one.name, ...item });
     }
     return found;
   });
@@ -25,7 +23,8 @@ export async function listIn<T>(
 export async function drivesOf(
   connection: Connection,
   drive: string | undefined,
-): Promise<string[]> {
-  if (drive !== undefined) return [drive];
-  return await Array.fromAsync(new RemoteDrives(connection).listDrives(), ({ name }) => name);
+): Promise<Drive[]> {
+  const { client } = connection;
+  if (drive !== undefined) return [client.drive(drive)];
+  return await Array.fromAsync(client.drives(), ({ drive_name }) => client.drive(drive_name));
 }

@@ -58,18 +58,7 @@ export async function connectToStore(
     credentials: { kind: "token", secret },
     local: {
       place,
-      fetch: (url, init) => handler.respond(new LocalRequest(url, init), LOCAL_CLIENT),
+      fetch: (request) => handler.respond(request, LOCAL_CLIENT),
     },
   });
-}
-
-/** A request that keeps its URL. That of a plain `Request` has no path with a segment `.` or `..`. */
-class LocalRequest extends Request {
-  constructor(readonly target: string, init: RequestInit) {
-    super(`http://${HOST}/`, init);
-  }
-
-  override get url(): string {
-    return this.target;
-  }
 }

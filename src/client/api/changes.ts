@@ -78,14 +78,13 @@ export async function changePage(
 ): Promise<ChangePage> {
   const { timeout = ANSWER_TIME, retryFor, ...own } = query;
   const path = [...transport.files, drive, "changes"];
-  const repeated = retryFor === undefined ? {} : { retryFor };
   return await transport.json({
     method: "GET",
     path,
     query: { ...own },
     signal,
     timeout,
-    ...repeated,
+    retryFor,
   });
 }
 

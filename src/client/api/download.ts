@@ -290,7 +290,11 @@ class ResumableBody {
       return bytes;
     }
     await this.#drop(undefined);
-    throw this.transport.unreachable(new Error("the connection ended early"));
+    if (at > end) {
+      const message = "The file is longer than the server said";
+      throw new KvdriveError(message, { code: "file_changed" });
+    }
+    throw this.transport.broken(new Error("it ended early"));
   }
 
   async #read(
@@ -302,7 +306,7 @@ class ResumableBody {
       this.#reader = undefined;
       await reader.cancel(error).catch(() => {});
       this.request.signal?.throwIfAborted();
-      throw this.transport.unreachable(error);
+      throw this.transport.broken(error);
     }
   }
 

@@ -140,7 +140,7 @@ export class Drive {
 
   /** Stores a file of any size, in place of an earlier one. It is seen whole or not at all. */
   async put(name: string, content: Content, options: PutOptions = {}): Promise<StoredFile> {
-    return await put(this.#transport, { drive: this.name, name }, content, options);
+    return (await put(this.#transport, { drive: this.name, name }, content, options)).file;
   }
 
   /** Fetches a file; `undefined` if there is none. */

@@ -90,8 +90,15 @@ export class KvdriveError extends Error {
   }
 }
 
+/** An answer that is not from kvdrive, but from a proxy or another server. */
+export class ForeignAnswer extends KvdriveError {
+  constructor(message: string, details: Omit<KvdriveErrorDetails, "code">) {
+    super(message, { ...details, code: "invalid_answer" });
+  }
+}
+
 /** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
-export const TEMPORARY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
+const TEMPORARY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 
 /** Reports whether a failure may pass, so that the request is worth repeating. */
 export function isTemporary(error: unknown): error is KvdriveError {
@@ -100,7 +107,7 @@ export function isTemporary(error: unknown): error is KvdriveError {
 }
 
 /** Those with which a server refuses a request before it looks at it. */
-export const UNDONE_STATUSES: readonly number[] = [429, 503];
+const UNDONE_STATUSES: readonly number[] = [429, 503];
 
 /** Reports whether a failed request certainly changed nothing. */
 export function isUndone(error: unknown): boolean {
@@ -132,15 +139,16 @@ interface ErrorBody {
 export async function refusalOf(response: Response, address: string): Promise<KvdriveError> {
   const { status, headers } = response;
   const requestId = headers.get("x-request-id") ?? undefined;
+  const details = { status, requestId, retryAfter: retryAfterOf(headers) };
   const fail = (message: string, code: ErrorCode | ClientErrorCode) =>
-    new KvdriveError(message, { status, code, requestId, retryAfter: retryAfterOf(headers) });
+    new KvdriveError(message, { ...details, code });
   if (status === 304) return fail("The file has not changed", "not_modified");
   // Browsers hide the status of a redirect that is not followed.
   if (response.type === "opaqueredirect" || status >= 300 && status < 400) {
     await response.body?.cancel();
-    return fail(
+    return new ForeignAnswer(
       `${address} redirects to another address, and the key is not sent there: use that address`,
-      "invalid_answer",
+      details,
     );
   }
   const { errors, code } = bodyOf(await response.text());
@@ -149,7 +157,7 @@ export async function refusalOf(response: Response, address: string): Promise<Kv
     const known = CODES_OF_STATUSES[status];
     if (known !== undefined && requestId !== undefined) return fail(`Refused (${status})`, known);
     const problem = `${address} answered ${status}, and the answer is not from kvdrive`;
-    return fail(`${problem}: is the address right?`, "invalid_answer");
+    return new ForeignAnswer(`${problem}: is the address right?`, details);
   }
   const message = errors.filter((one) => typeof one === "string").join("; ");
   return fail(message, typeof code === "string" ? code as ErrorCode : "invalid_answer");
@@ -173,7 +181,7 @@ function bodyOf(text: string): ErrorBody {
 }
 
 /** Returns the milliseconds of `Retry-After`, in seconds or as a date; `undefined` without one. */
-export function retryAfterOf(headers: Headers): number | undefined {
+function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
   const wait = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();

@@ -1,4 +1,4 @@
-import { isTemporary } from "./error.ts";
+import { isTemporary, type KvdriveError } from "./error.ts";
 
 /** Milliseconds for which a request is repeated, unless the caller says otherwise. */
 const DEFAULT_RETRY_TIME = 30_000;
@@ -10,21 +10,15 @@ const FIRST_CONTACT_TIME = 3000;
 const MIN_DELAY = 250;
 const MAX_DELAY = 10_000;
 
-/** What the rules need to know about a failure that may pass. */
-export interface TemporaryProblem {
-  /** Milliseconds that the server asks to wait. */
-  wait: number;
-  /** Whether there was an answer. */
-  wasReached: boolean;
-}
-
 export interface RetrierOptions {
-  /** Milliseconds for which an operation is repeated, counted from its last progress. */
+  /** Milliseconds for which an operation is repeated, counted from its first failure. */
   retryFor?: number | undefined;
-  /** Returns `undefined` for a failure that will not pass. */
-  judge?: (error: unknown) => TemporaryProblem | undefined;
+  /** Reports whether a failure may pass, so that the operation is worth repeating. */
+  isTemporary?: (error: unknown) => error is KvdriveError;
   /** Receives the failure when waiting begins: once until the next success. */
-  onWait?: (error: unknown) => void;
+  onWait?: (error: KvdriveError) => void;
+  /** Returns the error for a failure that did not pass in time. */
+  giveUp?: (error: KvdriveError, wasReached: boolean) => KvdriveError;
   now?: () => number;
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 to 1. */
@@ -54,8 +48,9 @@ export class Retrier {
   constructor({ retryFor = DEFAULT_RETRY_TIME, ...options }: RetrierOptions = {}) {
     this.#retryFor = retryFor;
     this.#options = {
-      judge: problemOf,
+      isTemporary,
       onWait: () => {},
+      giveUp: (error) => error,
       now: () => performance.now(),
       pause,
       random: Math.random,
@@ -63,42 +58,34 @@ export class Retrier {
     };
   }
 
-  /** Whether there was ever an answer. */
-  get wasReached(): boolean {
-    return this.#wasReached;
+  /** Is called for every answer, even one that breaks off. */
+  noteAnswer(): void {
+    this.#wasReached = true;
   }
 
   /**
    * Runs an operation until it succeeds.
    *
-   * @param work Calls `onProgress` to restart the time limit; called again, it resumes where it ended.
    * @throws the last failure, if it will not pass or there was no progress for `retryFor`.
    */
   async run<T>(
-    work: (onProgress: () => void) => Promise<T>,
+    work: () => Promise<T>,
     { retryFor = this.#retryFor, signal, mayRepeat = () => true }: RunOptions = {},
   ): Promise<T> {
-    const { judge, now, pause } = this.#options;
+    const { isTemporary, giveUp, now, pause } = this.#options;
     let failingSince: number | undefined;
     let tries = 0;
-    const onProgress = () => {
-      failingSince = undefined;
-      tries = 0;
-      this.#wasReached = true;
-      this.#isWaiting = false;
-    };
     for (;;) {
       try {
-        const result = await work(onProgress);
-        onProgress();
+        const result = await work();
+        this.#isWaiting = false;
         return result;
       } catch (error) {
-        const problem = judge(error);
-        if (problem?.wasReached) this.#wasReached = true;
-        if (problem === undefined || !mayRepeat(error)) throw error;
+        if (!isTemporary(error) || !mayRepeat(error)) throw error;
         failingSince ??= now();
-        const wait = Math.max(problem.wait, this.#delay(tries++));
-        if (wait > failingSince + this.#limit(retryFor) - now()) throw error;
+        const wait = Math.max(error.retryAfter ?? 0, this.#delay(tries++));
+        const isOver = wait > failingSince + this.#limit(retryFor) - now();
+        if (isOver) throw giveUp(error, this.#wasReached);
         this.#reportWait(error);
         await pause(wait, signal);
       }
@@ -116,16 +103,11 @@ export class Retrier {
     return longest * (0.5 + this.#options.random() / 2);
   }
 
-  #reportWait(error: unknown): void {
+  #reportWait(error: KvdriveError): void {
     if (this.#isWaiting || !this.#wasReached) return;
     this.#isWaiting = true;
     this.#options.onWait(error);
   }
-}
-
-function problemOf(error: unknown): TemporaryProblem | undefined {
-  if (!isTemporary(error)) return undefined;
-  return { wait: error.retryAfter ?? 0, wasReached: error.status > 0 };
 }
 
 /** @throws the reason of the signal, if it is aborted first. */

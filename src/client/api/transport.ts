@@ -1,5 +1,5 @@
 import { isProjectId } from "../../rules/names.ts";
-import { invalidArgument, isUndone, KvdriveError, refusalOf } from "./error.ts";
+import { ForeignAnswer, invalidArgument, isUndone, KvdriveError, refusalOf } from "./error.ts";
 import { Retrier } from "./retrier.ts";
 
 /** Milliseconds until an answer must be there; and the same for requests that carry many bytes or work on many files. */
@@ -50,31 +50,54 @@ export interface ApiRequest {
   /** Milliseconds until the answer must be there. */
   timeout?: number;
   /** Milliseconds for which it is repeated. */
-  retryFor?: number;
+  retryFor?: number | undefined;
   /** Whether a repetition would do something else than the first time. It is then repeated only if nothing was done. */
   isUnrepeatable?: boolean;
   /** Is called before each attempt. */
   onAttempt?: () => void;
 }
 
+/** How a transport reaches its server. */
+export interface TransportOptions {
+  /** As `addressOf` returns it. */
+  address: string;
+  /** The project of paths. */
+  readonly project: string;
+  /** The headers with the key. */
+  credentials: Readonly<Record<string, string>>;
+  fetch: (request: Request) => Response | Promise<Response>;
+  keepsDotSegments: boolean;
+  retrier: Retrier;
+  /** Returns an error in the words of the program. */
+  explain?: (error: KvdriveError) => KvdriveError;
+  /** Returns the body of a request that sends bytes. @param onPiece Restarts the time limit. */
+  bodyOf?: ((bytes: Uint8Array, onPiece: () => void) => BodyInit) | undefined;
+}
+
+/** Returns the transport to a server for `connect`. @throws {KvdriveError} for a malformed address or key. */
+export function transportOf(options: ConnectOptions): Transport {
+  const { url, key, retryFor, keepsDotSegments = false } = options;
+  return new Transport({
+    address: addressOf(url),
+    project: projectOf(key),
+    credentials: { "X-Api-Key": key },
+    // Browsers refuse a `fetch` that is called as a method of another object.
+    fetch: options.fetch ?? ((request) => globalThis.fetch(request)),
+    keepsDotSegments,
+    retrier: new Retrier({ retryFor }),
+  });
+}
+
 /** Sends requests to one server with one key. */
 export class Transport {
-  /** The project of the key. */
-  readonly project: string;
-  readonly retrier: Retrier;
-  readonly #address: string;
-  readonly #key: string;
-  readonly #fetch: (request: Request) => Response | Promise<Response>;
-  readonly #keepsDotSegments: boolean;
+  constructor(private readonly options: TransportOptions) {}
 
-  constructor({ url, key, fetch, retryFor, keepsDotSegments = false }: ConnectOptions) {
-    this.#address = addressOf(url);
-    this.project = projectOf(key);
-    this.#key = key;
-    // Browsers refuse a `fetch` that is called as a method of another object.
-    this.#fetch = fetch ?? ((request) => globalThis.fetch(request));
-    this.retrier = new Retrier({ retryFor });
-    this.#keepsDotSegments = keepsDotSegments;
+  get project(): string {
+    return this.options.project;
+  }
+
+  get retrier(): Retrier {
+    return this.options.retrier;
   }
 
   /** The path of the file API. */
@@ -107,10 +130,7 @@ export class Transport {
     for await (const page of pages) {
       const items = page[field];
       if (!Array.isArray(items)) {
-        throw new KvdriveError(`${this.#address} answered no list: is the address right?`, {
-          status: 200,
-          code: "invalid_answer",
-        });
+        throw this.#explain(foreignAnswer(200));
       }
       yield* items as T[];
     }
@@ -136,12 +156,19 @@ export class Transport {
   async attempt<T>(request: ApiRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const { signal, timeout = ANSWER_TIME } = request;
     const abort = new AbortController();
-    const sent = this.#requestOf(request, abort.signal);
+    const late = () => abort.abort(new Error(`it did not answer within ${timeout / 1000} s`));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onPiece = () => {
+      // The body may still be read when there is an answer already.
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timer = setTimeout(late, timeout);
+    };
+    const sent = this.#requestOf(request, abort.signal, onPiece);
     signal?.throwIfAborted();
     const onAbort = () => abort.abort(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    const late = () => abort.abort(new Error(`it did not answer within ${timeout / 1000} s`));
-    const timer = setTimeout(late, timeout);
+    timer = setTimeout(late, timeout);
     try {
       request.onAttempt?.();
       return await unlessAborted(this.#answer(sent, read), abort.signal);
@@ -150,17 +177,26 @@ export class Transport {
       throw error instanceof KvdriveError ? error : this.unreachable(error);
     } finally {
       clearTimeout(timer);
+      timer = undefined;
       signal?.removeEventListener("abort", onAbort);
     }
   }
 
-  /** Returns the error for an answer that did not come, or broke off. */
+  /** Returns the error for an answer that broke off. */
+  broken(cause: unknown): KvdriveError {
+    const reason = cause instanceof SyntaxError ? "its answer was cut off" : reasonOf(cause);
+    const message = `The connection to ${this.options.address} broke: ${reason}`;
+    return new KvdriveError(message, { code: "unreachable", cause });
+  }
+
+  /** Returns the error for an answer that did not come. */
   unreachable(cause: unknown): KvdriveError {
-    const reason = reasonOf(cause);
-    return new KvdriveError(`Cannot reach ${this.#address}: ${reason}`, {
-      code: "unreachable",
-      cause,
-    });
+    const message = `Cannot reach ${this.options.address}: ${reasonOf(cause)}`;
+    return this.#explain(new KvdriveError(message, { code: "unreachable", cause }));
+  }
+
+  #explain(error: KvdriveError): KvdriveError {
+    return this.options.explain?.(error) ?? error;
   }
 
   async #repeat<T>(request: ApiRequest, read: (response: Response) => Promise<T>): Promise<T> {
@@ -173,23 +209,34 @@ export class Transport {
   }
 
   async #answer<T>(request: Request, read: (response: Response) => Promise<T>): Promise<T> {
-    const response = await this.#fetch(request);
-    if (!response.ok) throw await refusalOf(response, this.#address);
-    return await read(response);
+    const response = await this.options.fetch(request);
+    this.retrier.noteAnswer();
+    try {
+      if (!response.ok) throw await refusalOf(response, this.options.address);
+      return await read(response);
+    } catch (error) {
+      throw error instanceof KvdriveError ? this.#explain(error) : this.broken(error);
+    }
   }
 
-  #requestOf({ method, path, query, headers = {}, bytes, json }: ApiRequest, signal: AbortSignal) {
+  #requestOf(
+    { method, path, query, headers = {}, bytes, json }: ApiRequest,
+    signal: AbortSignal,
+    onPiece: () => void,
+  ): Request {
+    const { credentials, keepsDotSegments, bodyOf } = this.options;
     const url = this.#urlOf(path, query);
     const all: Record<string, string> = {
       // Byte ranges refer to the stored bytes, not to compressed ones.
       "Accept-Encoding": "identity",
-      "X-Api-Key": this.#key,
+      ...credentials,
       ...(json === undefined ? {} : { "Content-Type": "application/json" }),
     };
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) all[name] = value;
     }
-    const body = json === undefined ? bytes as BodyInit | undefined : JSON.stringify(json);
+    const paced = bytes && bodyOf?.(bytes, onPiece);
+    const body = json === undefined ? paced ?? bytes as BodyInit | undefined : JSON.stringify(json);
     const init: RequestInit = {
       method,
       headers: headersOf(all),
@@ -199,20 +246,24 @@ export class Transport {
       cache: "no-store",
       ...(body === undefined ? {} : { body }),
     };
-    return this.#keepsDotSegments ? new ExactRequest(url, init) : new Request(url, init);
+    return keepsDotSegments ? new ExactRequest(url, init) : new Request(url, init);
   }
 
   #urlOf(path: readonly string[], query: ApiRequest["query"] = {}): string {
     const segments = path.map((segment) => {
       const isDots = segment === "." || segment === "..";
-      if (segment !== "" && (this.#keepsDotSegments || !isDots)) return `/${encode(segment)}`;
-      throw invalidArgument(`The name "${segment}" has no URL: use another one`);
+      if (segment !== "" && (this.options.keepsDotSegments || !isDots)) {
+        return `/${encode(segment)}`;
+      }
+      throw invalidArgument(
+        `The name "${segment}" has no URL: use another one, or --data on the machine of the server`,
+      );
     });
     const pairs = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : `${name}=${encode(String(value))}`
     );
     const search = pairs.length === 0 ? "" : `?${pairs.join("&")}`;
-    return `${this.#address}${segments.join("")}${search}`;
+    return `${this.options.address}${segments.join("")}${search}`;
   }
 }
 
@@ -276,11 +327,12 @@ async function jsonOf<T>(response: Response): Promise<T> {
     return await response.json() as T;
   }
   await response.body?.cancel();
-  throw new KvdriveError("The answer is not from kvdrive: is the address right?", {
-    status,
-    code: "invalid_answer",
-    requestId: headers.get("x-request-id") ?? undefined,
-  });
+  throw foreignAnswer(status, headers.get("x-request-id") ?? undefined);
+}
+
+function foreignAnswer(status: number, requestId?: string): KvdriveError {
+  const message = "The answer is not from kvdrive: is the address right?";
+  return new ForeignAnswer(message, { status, requestId });
 }
 
 /** @throws {KvdriveError} for characters that no header can hold, such as a line feed. */
@@ -301,7 +353,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** @throws {KvdriveError} if the address cannot be used. The message does not repeat what may be secret. */
-function addressOf(url: string | URL): string {
+export function addressOf(url: string | URL): string {
   const text = String(url);
   const address = parsed(text);
   if (address !== undefined && /^https?:$/.test(address.protocol)) {
@@ -312,7 +364,7 @@ function addressOf(url: string | URL): string {
   }
   const shown = /[@?#]/.test(text) ? "" : ` ${JSON.stringify(text)}`;
   throw invalidArgument(
-    `Bad server address${shown}: it must look like https://files.example.com, without a user or query`,
+    `Bad server address${shown}: it must look like https://files.example.com:8000, with http:// or https://, without a user or query`,
   );
 }
 

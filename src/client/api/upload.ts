@@ -1,11 +1,18 @@
 import { MAX_PARTS, MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { type Content, type FilePart, type Source, sourceOf } from "./content.ts";
+import { Semaphore } from "../../rules/concurrency.ts";
 import { headOf, type Place } from "./download.ts";
 import { invalidArgument, KvdriveError } from "./error.ts";
-import { conditionsOf, digestHeader, sha256Of, timeOf } from "./headers.ts";
+import { conditionsOf, digestHeader, sha256Of } from "./headers.ts";
 import { LONG_ANSWER_TIME, type Transport, unlessAborted, withTimeout } from "./transport.ts";
-import type { StoredFile, UploadState } from "./types.ts";
-import { attributesOf, type FileAttributes, Uploads } from "./uploads.ts";
+import type { StoredFile } from "./types.ts";
+import {
+  attributesOf,
+  type FileAttributes,
+  findOpenUpload,
+  type InterruptedUpload,
+  Uploads,
+} from "./uploads.ts";
 
 /** Parts in transfer at once: 4 × 10 MB of memory. */
 const PARALLEL_PARTS = 4;
@@ -56,46 +63,98 @@ export interface PutOptions extends FileAttributes {
   signal?: AbortSignal | undefined;
 }
 
+/** Where a program remembers its uploads in parts. */
+export interface UploadMemory {
+  /** Returns the upload to go on with; `undefined`: a new one is opened. */
+  find(first: FilePart): Promise<InterruptedUpload | undefined>;
+  /** Is told the id of an upload that was opened, and each part that is stored. */
+  begin?(id: string): Promise<void>;
+  addPart?(part: number, sha256: string | undefined): Promise<void>;
+  /** Reports whether the upload cannot go on after a failure, beside those after which none can. */
+  isOver?(error: unknown): boolean;
+  /** Is told that the upload was aborted. */
+  forget?(): Promise<void>;
+}
+
+/** What programs of this repository can do beyond `PutOptions`. */
+export interface UploadControl {
+  /** Limits the parts and small files in memory, of several uploads. */
+  slots?: Semaphore;
+  /** In place of `resume`. */
+  memory?: UploadMemory;
+  /** @throws {KvdriveError} if the content has changed. Is called before the file becomes visible. */
+  verify?(): Promise<void>;
+}
+
+/** A file that was stored. */
+export interface StoredUpload {
+  file: StoredFile;
+  /** Bytes of the file. */
+  size: number;
+  /** Bytes of them that an interrupted upload had stored before. */
+  resumed: number;
+}
+
 /** Stores a file: up to 10 MB in one request, more in parts. It is seen whole or not at all. */
 export async function put(
   transport: Transport,
   place: Place,
   content: Content,
   options: PutOptions,
-): Promise<StoredFile> {
+  control: UploadControl = {},
+): Promise<StoredUpload> {
   const { signal } = options;
   signal?.throwIfAborted();
   const source = sourceOf(content, options);
   if (source.size !== undefined && source.size > MAX_PARTS * MAX_PAYLOAD) throw tooLarge();
-  return await new FileUpload(transport, place, source, options).send();
+  return await new FileUpload(transport, place, source, options, control).send();
 }
 
 class FileUpload {
   readonly #parts: AsyncGenerator<FilePart, void>;
+  readonly #slots: Semaphore;
+  readonly #memory: UploadMemory | undefined;
   /** The SHA-256 of the parts that the server has, by number. */
   readonly #stored = new Map<number, string | undefined>();
-  /** Those that an interrupted upload had and that were compared before. */
-  readonly #resumed = new Set<number>();
+  /** Numbers of parts that need not be read. */
+  readonly #unread = new Set<number>();
   #sent = 0;
+  #resumed = 0;
 
   constructor(
     private readonly transport: Transport,
     private readonly place: Place,
     private readonly source: Source,
     private readonly options: PutOptions,
+    private readonly control: UploadControl,
   ) {
-    this.#parts = source.parts(this.#resumed);
+    this.#parts = source.parts(this.#unread);
+    this.#slots = control.slots ?? new Semaphore(PARALLEL_PARTS);
+    this.#memory = control.memory ?? (options.resume ? this.#serverMemory() : undefined);
   }
 
-  async send(): Promise<StoredFile> {
+  async send(): Promise<StoredUpload> {
+    const release = await this.#slots.acquire();
     try {
       const first = await this.#next();
       if (first === undefined) throw new TypeError("There is always a first part");
-      return first.isLast ? await this.#sendWhole(first.bytes) : await this.#sendParts(first);
+      const file = first.isLast
+        ? await this.#sendWhole(first.bytes)
+        : await this.#sendParts(first, release);
+      return { file, size: this.#sent, resumed: this.#resumed };
     } finally {
+      release();
       // A stream that does not answer must not keep the caller waiting.
       void this.#parts.return().catch(() => {});
     }
+  }
+
+  /** The server knows the interrupted uploads. */
+  #serverMemory(): UploadMemory {
+    const { transport, place, source } = this;
+    const find = (first: FilePart) =>
+      findOpenUpload(transport, place, { source, first, attributes: this.#attributes });
+    return { find };
   }
 
   get #attributes(): FileAttributes {
@@ -117,6 +176,7 @@ class FileUpload {
     const { drive, name } = this.place;
     const attributes = this.#attributes;
     const sha256 = await sha256Of(bytes);
+    await this.control.verify?.();
     let attempts = 0;
     try {
       const stored = await this.transport.json<StoredFile>({
@@ -145,20 +205,33 @@ class FileUpload {
     }
   }
 
-  async #sendParts(first: FilePart): Promise<StoredFile> {
+  async #sendParts(first: FilePart, release: () => void): Promise<StoredFile> {
     await this.#checkConditions();
     const uploads = new Uploads(this.transport, this.place.drive);
     const { name } = this.place;
-    const found = this.options.resume ? await this.#findOpen(uploads, first) : undefined;
-    const id = found?.upload_id ?? await this.#start(uploads);
+    const found = await this.#memory?.find(first);
+    const id = found?.id ?? await this.#start(uploads);
     try {
-      await this.#sendAll(uploads, id, first, found);
+      if (found !== undefined) this.#takeOver(found);
+      else await this.#memory?.begin?.(id);
+      await this.#sendAll(uploads, id, { first, release, found });
       if (found !== undefined) await this.#verify(uploads, id);
+      await this.control.verify?.();
       const { project_id, drive_name, expires } = await uploads.complete(id, name, this.options);
       return { name, project_id, drive_name, ...(expires === undefined ? {} : { expires }) };
     } catch (error) {
       if (this.#isOver(error)) await this.#discard(id);
       throw error;
+    }
+  }
+
+  /** Counts the parts that need not be read. */
+  #takeOver({ parts, compared }: InterruptedUpload): void {
+    for (const [part, size] of compared) {
+      this.#unread.add(part);
+      this.#stored.set(part, parts.get(part));
+      this.#resumed += size;
+      this.#count(size);
     }
   }
 
@@ -183,11 +256,12 @@ class FileUpload {
     const request = { method: "DELETE", path, query: { name }, timeout: ABORT_TIME, retryFor: 0 };
     // The failure of the upload says more than one of the abort.
     await this.transport.json(request).catch(() => {});
+    await this.#memory?.forget?.();
   }
 
   /** Reports whether an upload that failed cannot go on later. Until it is aborted, its bytes count towards the quota. */
   #isOver(error: unknown): boolean {
-    if (this.options.resume !== true) return true;
+    if (this.#memory === undefined || this.#memory.isOver?.(error)) return true;
     if (!(error instanceof KvdriveError)) return false;
     return ["source_changed", "upload_conflict"].includes(error.code) || error.status === 412;
   }
@@ -216,40 +290,47 @@ class FileUpload {
   async #sendAll(
     uploads: Uploads,
     id: string,
-    first: FilePart,
-    found: UploadState | undefined,
+    { first, release, found }: {
+      first: FilePart;
+      /** Releases the slot of the first part. */
+      release: () => void;
+      found: InterruptedUpload | undefined;
+    },
   ): Promise<void> {
-    const known = new Map(found?.parts.map(({ part, sha256 }) => [part, sha256]));
     const running = new Set<Promise<void>>();
     const abort = new AbortController();
     const onAbort = () => abort.abort(this.options.signal?.reason);
     this.options.signal?.addEventListener("abort", onAbort);
     let failure: { error: unknown } | undefined;
-    const send = async ({ number, bytes }: FilePart): Promise<void> => {
-      const sha256 = await sha256Of(bytes);
-      if (known.has(number) && known.get(number) !== sha256) throw this.#conflict();
-      if (!known.has(number)) {
-        const { signal } = abort;
-        await uploads.putPart(id, this.place.name, number, bytes, { sha256, signal });
-      }
-      this.#stored.set(number, sha256);
-      this.#count(bytes.byteLength);
+    const fail = (error: unknown) => {
+      failure ??= { error };
+      abort.abort(error);
+    };
+    const start = (part: FilePart, release: () => void): void => {
+      const task = this.#sendPart(uploads, id, { part, found, signal: abort.signal }).catch(fail)
+        .finally(() => {
+          running.delete(task);
+          release();
+        });
+      running.add(task);
     };
     try {
-      for (let part: FilePart | undefined = first; part !== undefined;) {
-        if (part.number > MAX_PARTS) throw tooLarge();
-        const task = send(part).catch((error: unknown) => {
-          failure ??= { error };
-          abort.abort(error);
-        }).finally(() => running.delete(task));
-        running.add(task);
-        if (running.size >= PARALLEL_PARTS) await Promise.race(running);
-        if (failure !== undefined) break;
-        part = part.isLast ? undefined : await this.#next();
+      start(first, release);
+      for (let isLast = false; !isLast && failure === undefined;) {
+        const release = await this.#slots.acquire();
+        try {
+          const part = failure === undefined ? await this.#next() : undefined;
+          isLast = part?.isLast ?? true;
+          if (part === undefined) release();
+          else if (part.number > MAX_PARTS) throw tooLarge();
+          else start(part, release);
+        } catch (error) {
+          release();
+          throw error;
+        }
       }
     } catch (error) {
-      abort.abort(error);
-      failure ??= { error };
+      fail(error);
     } finally {
       await Promise.all(running);
       this.options.signal?.removeEventListener("abort", onAbort);
@@ -257,61 +338,26 @@ class FileUpload {
     if (failure !== undefined) throw failure.error;
   }
 
-  /**
-   * Returns an interrupted upload of the same content, with the parts that the server has. Another program may be sending
-   * a file of this name at this moment, so an upload is taken over only if all that it has is the same.
-   */
-  async #findOpen(uploads: Uploads, first: FilePart): Promise<UploadState | undefined> {
-    const { size } = this.source;
-    if (size === undefined) {
-      throw invalidArgument("A stream is resumed by its length: give its bytes as size");
+  async #sendPart(
+    uploads: Uploads,
+    id: string,
+    { part: { number, bytes }, found, signal }: {
+      part: FilePart;
+      found: InterruptedUpload | undefined;
+      signal: AbortSignal;
+    },
+  ): Promise<void> {
+    const sha256 = await sha256Of(bytes);
+    const isThere = found?.parts.has(number) === true;
+    const isSame = isThere && found?.parts.get(number) === sha256;
+    if (isThere && !isSame && !found?.isOwn) throw this.#conflict();
+    if (isSame) this.#resumed += bytes.byteLength;
+    else {
+      await uploads.putPart(id, this.place.name, number, bytes, { sha256, signal });
+      await this.#memory?.addPart?.(number, sha256);
     }
-    try {
-      for await (const { upload_id, name } of uploads.list()) {
-        if (name !== this.place.name) continue;
-        const state = await uploads.get(upload_id, name);
-        if (state === undefined || !this.#isAlike(state, size)) continue;
-        if (!await this.#hasSameParts(state, first)) continue;
-        for (const { part, size } of state.parts) if (this.#resumed.has(part)) this.#count(size);
-        return state;
-      }
-    } catch (error) {
-      // A key that may not list starts from the beginning.
-      if (!(error instanceof KvdriveError && error.status === 403)) throw error;
-    }
-    return undefined;
-  }
-
-  /** Reports whether an upload has the attributes of this one, and parts of a file of this size. */
-  #isAlike(state: UploadState, size: number): boolean {
-    const { contentType, expiresIn, mtime } = this.#attributes;
-    const last = Math.ceil(size / MAX_PAYLOAD);
-    return state.content_type === contentType && state.expires_in === expiresIn &&
-      state.mtime === timeOf(mtime) &&
-      state.parts.every(({ part, size: bytes }) =>
-        part <= last && bytes === Math.min(MAX_PAYLOAD, size - (part - 1) * MAX_PAYLOAD)
-      );
-  }
-
-  /** Compares the parts of an upload: all of them, or the first alone if that is all that can be read of a stream. */
-  async #hasSameParts({ parts }: UploadState, first: FilePart): Promise<boolean> {
-    const { source } = this;
-    const compared = source.read === undefined ? parts.slice(0, 1) : parts;
-    const stored = new Map<number, string>();
-    for (const { part, sha256 } of compared) {
-      const bytes = part === 1 ? first.bytes : await source.read?.(part);
-      if (sha256 === undefined || bytes === undefined) return false;
-      if (sha256 !== await sha256Of(bytes)) return false;
-      stored.set(part, sha256);
-    }
-    // The first part is at hand: it is not sent again either.
-    stored.delete(1);
-    if (source.read === undefined) return compared.length > 0;
-    for (const [part, sha256] of stored) {
-      this.#stored.set(part, sha256);
-      this.#resumed.add(part);
-    }
-    return compared.length > 0;
+    this.#stored.set(number, sha256);
+    this.#count(bytes.byteLength);
   }
 
   /** Checks that no other client sent parts to the upload meanwhile. */

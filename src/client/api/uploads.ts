@@ -1,5 +1,7 @@
-import { bytesOf } from "./content.ts";
-import { invalidArgument, unlessMissing } from "./error.ts";
+import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { bytesOf, type FilePart, type Source } from "./content.ts";
+import type { Place } from "./download.ts";
+import { invalidArgument, KvdriveError, unlessMissing } from "./error.ts";
 import { type Conditions, conditionsOf, digestHeader, sha256Of, timeOf } from "./headers.ts";
 import { LONG_ANSWER_TIME, type Transport } from "./transport.ts";
 import type { OpenUpload, ReceivedPart, Upload, UploadState } from "./types.ts";
@@ -131,4 +133,89 @@ export class Uploads {
     const found = unlessMissing(this.#transport.json<Upload>(request), ["upload_not_found"]);
     return await found !== undefined;
   }
+}
+
+/** An interrupted upload of the same content. */
+export interface InterruptedUpload {
+  id: string;
+  /** The SHA-256 of the parts that the server has, by number. */
+  parts: ReadonlyMap<number, string | undefined>;
+  /** The bytes of those that were compared already, and need not be read, by number. */
+  compared: ReadonlyMap<number, number>;
+  /** Whether a part with other bytes is replaced. Otherwise the upload may be one of another program, and is left. */
+  isOwn: boolean;
+}
+
+/** What is to be stored. */
+interface Wanted {
+  source: Source;
+  first: FilePart;
+  attributes: FileAttributes;
+}
+
+/**
+ * Returns an interrupted upload of the same content, with the parts that the server has. Another program may be sending
+ * a file of this name at this moment, so an upload is taken over only if all that it has is the same.
+ */
+export async function findOpenUpload(
+  transport: Transport,
+  place: Place,
+  wanted: Wanted,
+): Promise<InterruptedUpload | undefined> {
+  const { size } = wanted.source;
+  if (size === undefined) {
+    throw invalidArgument("A stream is resumed by its length: give its bytes as size");
+  }
+  const uploads = new Uploads(transport, place.drive);
+  try {
+    for await (const { upload_id: id, name } of uploads.list()) {
+      if (name !== place.name) continue;
+      const state = await uploads.get(id, name);
+      if (state === undefined || !isAlike(state, size, wanted.attributes)) continue;
+      const compared = await sameParts(state, wanted);
+      if (compared === undefined) continue;
+      const parts = new Map(state.parts.map(({ part, sha256 }) => [part, sha256]));
+      return { id, parts, compared, isOwn: false };
+    }
+  } catch (error) {
+    // A key that may not list starts from the beginning.
+    if (!(error instanceof KvdriveError && error.status === 403)) throw error;
+  }
+  return undefined;
+}
+
+/** Reports whether an upload has these attributes, and parts of a file of this size. */
+function isAlike(
+  state: UploadState,
+  size: number,
+  { contentType, expiresIn, mtime }: FileAttributes,
+): boolean {
+  const last = Math.ceil(size / MAX_PAYLOAD);
+  return state.content_type === contentType && state.expires_in === expiresIn &&
+    state.mtime === timeOf(mtime) &&
+    state.parts.every(({ part, size: bytes }) =>
+      part <= last && bytes === Math.min(MAX_PAYLOAD, size - (part - 1) * MAX_PAYLOAD)
+    );
+}
+
+/**
+ * Compares the parts of an upload: all of them, or the first alone if that is all that can be read of a stream.
+ *
+ * @returns The bytes of those that need not be read again; `undefined` if one differs, or there is none.
+ */
+async function sameParts(
+  { parts }: UploadState,
+  { source, first }: Wanted,
+): Promise<Map<number, number> | undefined> {
+  const compared = source.read === undefined ? parts.slice(0, 1) : parts;
+  if (compared.length === 0) return undefined;
+  const same = new Map<number, number>();
+  for (const { part, sha256 } of compared) {
+    const bytes = part === 1 ? first.bytes : await source.read?.(part);
+    if (sha256 === undefined || bytes === undefined) return undefined;
+    if (sha256 !== await sha256Of(bytes)) return undefined;
+    // The first part is at hand.
+    if (part !== 1) same.set(part, bytes.byteLength);
+  }
+  return same;
 }

@@ -11,7 +11,7 @@ export interface ExportTarget {
   readonly concurrency: number;
   /** Reports whether the target has this version of a file. */
   has(drive: string, file: FileInfo): Promise<boolean>;
-  /** Fetches a file. @throws {FileChanged} if the version no longer exists. */
+  /** Fetches a file. @throws {KvdriveError} with the code `file_changed` if the version no longer exists. */
   add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void>;
   /** Keeps a folder, whose name ends with a slash. */
   addFolder(drive: string, name: string): Promise<void>;

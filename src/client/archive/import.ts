@@ -5,7 +5,7 @@ import { parseUtcTime } from "../../rules/dates.ts";
 import { driveNameProblem, fileNameProblem, folderNameProblem } from "../../rules/names.ts";
 import { copyVersion } from "../download.ts";
 import { copyTime, type FileInfo, sha256OfStream } from "../drives.ts";
-import { ClientError, FileChanged, FileExists } from "../errors.ts";
+import { ClientError, hasStatus, isFileChanged } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import { isSameTime, type Source } from "../local_files.ts";
 import { forEachConcurrent, type TransferReport, TRANSFERS } from "../transfers.ts";
@@ -176,7 +176,7 @@ class FileImport {
       });
       report.add(size);
     } catch (error) {
-      if (!(error instanceof FileExists)) throw error;
+      if (!hasStatus(error, 412)) throw error;
       throw new ClientError(`${error.message}: --force replaces it`);
     }
   }
@@ -211,7 +211,7 @@ class FileImport {
       const from = { drives: this.drives, drive, file: there };
       await copyVersion(from, 0, (bytes) => void hash.update(bytes));
     } catch (error) {
-      if (error instanceof FileChanged) return false;
+      if (isFileChanged(error)) return false;
       throw error;
     }
     return hash.digest("base64") === await sha256OfStream(this.file.source.read());

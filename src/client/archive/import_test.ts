@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { ClientError } from "../errors.ts";
+import { ClientError, KvdriveError } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import { FolderSource } from "./folder.ts";
 import type { ImportSource } from "./import.ts";
@@ -202,7 +202,7 @@ Deno.test("A file that was replaced by a link after listing is not read", async 
       const read = async () => {
         for await (const _ of file.source.read());
       };
-      await assertRejects(read, ClientError, "changed while it was read");
+      await assertRejects(read, KvdriveError, "changed while it was read");
     }
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { copyVersion } from "../download.ts";
 import { copyTime, type FileInfo } from "../drives.ts";
-import { ClientError, FileChanged, fileError } from "../errors.ts";
+import { ClientError, fileChanged, fileError } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import { linesOf, openPlainFile, readFile, writeAll } from "../local_files.ts";
 import { LocalPaths } from "../../rules/archive/local_paths.ts";
@@ -165,7 +165,7 @@ export class ZipTarget implements ExportTarget {
       await take(bytes);
     });
     if (hash !== undefined && sha256 !== undefined && hash.digest("base64") !== sha256) {
-      throw new FileChanged("The downloaded bytes do not match the server's SHA-256");
+      throw fileChanged("The downloaded bytes do not match the server's SHA-256");
     }
   }
 }

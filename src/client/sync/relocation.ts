@@ -1,5 +1,6 @@
-import { SENT_ANSWER_TIME } from "../connection.ts";
-import { FileExists, Refused, unlessMissing } from "../errors.ts";
+import { LONG_ANSWER_TIME } from "../api/transport.ts";
+import type { CopyResult, NamePair } from "../api/types.ts";
+import { fileExists, KvdriveError, unlessMissing } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 
 /** Files that are copied or moved by one request: the server works on them one after another. */
@@ -14,11 +15,6 @@ export interface Relocation {
   overwrite: boolean;
 }
 
-export interface NamePair {
-  from: string;
-  to: string;
-}
-
 /** What became of one file: `error` says why it has no new name. */
 export type Relocated<T extends NamePair> = T & { error?: string };
 
@@ -26,7 +22,7 @@ export type Relocated<T extends NamePair> = T & { error?: string };
  * Copies or moves one file.
  *
  * @returns Whether there was such a file.
- * @throws {FileExists} unless `overwrite`, if a file has the new name.
+ * @throws {KvdriveError} as `fileExists` makes it, unless `overwrite`, if a file has the new name.
  */
 export async function relocate(
   drives: RemoteDrives,
@@ -36,8 +32,8 @@ export async function relocate(
   try {
     return await unlessMissing(send(drives, how, { from, to })) !== undefined;
   } catch (error) {
-    const exists = error instanceof Refused && error.code === "file_exists";
-    throw exists ? new FileExists() : error;
+    const exists = error instanceof KvdriveError && error.code === "file_exists";
+    throw exists ? fileExists() : error;
   }
 }
 
@@ -58,15 +54,18 @@ export async function* relocateAll<T extends NamePair>(
   }
 }
 
+/** Unlike the typed client, it repeats moves whose answer was lost: the caller sees by the ETag that one was done. */
 async function send(
-  { connection }: RemoteDrives,
+  { connection: { transport } }: RemoteDrives,
   { kind, drive, toDrive, overwrite }: Relocation,
   what: NamePair | { items: NamePair[] },
-): Promise<{ failed?: { name: string; error: string }[] }> {
-  const path = [drive, "files", kind];
-  const json = { ...what, to_drive: toDrive, overwrite };
-  const timeout = SENT_ANSWER_TIME;
-  return await connection.requestJson({ method: "POST", path, json, timeout });
+): Promise<Partial<CopyResult>> {
+  return await transport.json({
+    method: "POST",
+    path: [...transport.files, drive, "files", kind],
+    json: { ...what, to_drive: toDrive, overwrite },
+    timeout: LONG_ANSWER_TIME,
+  });
 }
 
 /** Collects items into arrays of at most `size`. */

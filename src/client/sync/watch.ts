@@ -1,6 +1,6 @@
 import { delay } from "@std/async/delay";
 import { MINUTE, SECOND } from "../../rules/units.ts";
-import { ClientError, Refused } from "../errors.ts";
+import { hasStatus, isTransferError, KvdriveError, type TransferError } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import type { RemoteFolder } from "./remote_tree.ts";
 
@@ -34,13 +34,13 @@ export interface WatchOptions {
   /** Makes the target like the source. */
   pass: () => Promise<void>;
   /** Receives why a pass failed, once until another reason or a success. */
-  onFailure: (error: ClientError) => void;
+  onFailure: (error: TransferError) => void;
 }
 
 /**
  * Runs a pass, and another one after each change. Failures such as an outage of the server do not end it.
  *
- * @throws {Refused} if the server does not accept the key.
+ * @throws {KvdriveError} if the server does not accept the key.
  */
 export async function watch({ source, pass, onFailure }: WatchOptions): Promise<never> {
   let reported = "";
@@ -56,8 +56,7 @@ export async function watch({ source, pass, onFailure }: WatchOptions): Promise<
       const rescan = isWatched ? RESCAN : source.rescan;
       wait = Math.max(rescan, (performance.now() - start) * IDLE_FACTOR);
     } catch (error) {
-      const isLasting = error instanceof Refused && error.status === 401;
-      if (!(error instanceof ClientError) || isLasting) throw error;
+      if (!isTransferError(error) || hasStatus(error, 401)) throw error;
       if (error.message !== reported) onFailure(error);
       reported = error.message;
     }
@@ -114,11 +113,10 @@ export function driveSource(drives: RemoteDrives, folder: RemoteFolder): Watched
 /** Returns `undefined` if no changes are kept, or if the server knows none. */
 async function presentCursor(drives: RemoteDrives, drive: string): Promise<string | undefined> {
   try {
-    return (await drives.changes(drive, {})).last;
+    return (await drives.drive(drive).changePage()).last;
   } catch (error) {
-    if (error instanceof Refused && (error.code === "changes_off" || error.status === 404)) {
-      return undefined;
-    }
+    const isOff = error instanceof KvdriveError && error.code === "changes_off";
+    if (isOff || hasStatus(error, 404)) return undefined;
     throw error;
   }
 }
@@ -132,12 +130,12 @@ async function followDrive(
   let last = since;
   try {
     while (!signal.aborted) {
-      const page = await drives.changes(drive, { since: last, wait: String(CHANGE_WAIT) });
+      const page = await drives.drive(drive).changePage({ since: last, wait: CHANGE_WAIT });
       last = page.last;
       if (page.changes.some(({ name, from }) => isBelow(name) || isBelow(from))) onChange();
     }
   } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
+    if (!isTransferError(error)) throw error;
     // The next pass watches again, and reports the failure.
     await delay(RETRY_DELAY);
     onChange();

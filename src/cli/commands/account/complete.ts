@@ -1,7 +1,7 @@
 import { deadline } from "@std/async/deadline";
 import { Connection } from "../../../client/connection.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
-import { Retrier } from "../../../client/retrier.ts";
+import { commandRetrier } from "../../../client/retrier.ts";
 import type { Arguments } from "../../options/command.ts";
 import { type Environment, print } from "../../terminal/output.ts";
 import { printable } from "../../terminal/text.ts";
@@ -29,7 +29,7 @@ async function namesFor(word: string, args: Arguments, env: Environment): Promis
   const { url, credentials, cacert, isDefault } = await chooseServer(args, env);
   if (credentials === undefined || isDefault) return [];
   const authorities = cacert === undefined ? undefined : await Deno.readTextFile(cacert);
-  const retrier = new Retrier({ retryFor: 0 });
+  const retrier = commandRetrier({ retryFor: 0 });
   using connection = new Connection({ url, credentials, retrier, authorities });
   const drives = new RemoteDrives(connection);
   const at = word.indexOf(":");

@@ -1,6 +1,6 @@
 import { resolve } from "@std/path/resolve";
 import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/credentials.ts";
-import { Refused } from "../../../client/errors.ts";
+import { hasStatus } from "../../../client/errors.ts";
 import { describeIdentity, type Identity, readIdentity } from "../../../client/identity.ts";
 import type { Arguments } from "../../options/command.ts";
 import {
@@ -78,7 +78,7 @@ async function identify(
     try {
       return { credentials, identity: await readIdentity(connection, credentials) };
     } catch (error) {
-      if (!(error instanceof Refused && error.status === 401)) throw error;
+      if (!hasStatus(error, 401)) throw error;
       refusal = new CommandError(
         `${url} does not know that key: copy it again, or create one with kvdrive key create`,
       );

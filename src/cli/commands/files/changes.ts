@@ -1,4 +1,4 @@
-import type { RemoteChange } from "../../../client/remote_drives.ts";
+import type { Change, ChangePageOptions } from "../../../client/api/changes.ts";
 import { CHANGE_WAIT } from "../../../client/sync/watch.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import type { CommandCall } from "../command_call.ts";
@@ -14,12 +14,11 @@ export async function showChanges(call: CommandCall): Promise<void> {
   requireDriveName(drive);
   const follows = call.has("follow");
   using session = await Session.open(call);
-  const read = (query: Record<string, string>) => session.drives.changes(drive, query);
+  const read = (options: ChangePageOptions) => session.drives.drive(drive).changePage(options);
   const since = call.get("since") ?? "0";
   let last = since === "now" ? (await read({})).last : since;
   while (true) {
-    const wait: Record<string, string> = follows ? { wait: String(CHANGE_WAIT) } : {};
-    const page = await read({ since: last, limit: String(PAGE), ...wait });
+    const page = await read({ since: last, limit: PAGE, wait: follows ? CHANGE_WAIT : undefined });
     for (const change of page.changes) session.print(change, lineOf(change));
     last = page.last;
     if (!follows && !page.more) break;
@@ -27,7 +26,7 @@ export async function showChanges(call: CommandCall): Promise<void> {
   if (!call.has("json")) session.view.printNotice(`Later changes: --since ${last}`);
 }
 
-function lineOf({ at, type, name, from, size }: RemoteChange): string {
+function lineOf({ at, type, name, from, size }: Change): string {
   const moved = from === undefined ? "" : `${from} -> `;
   const bytes = size === undefined ? "" : `  ${formatBytes(size)}`;
   return `${at}  ${type.padEnd("delete".length)}  ${moved}${name}${bytes}`;

@@ -1,7 +1,7 @@
-import { ClientError, FileExists } from "../../../client/errors.ts";
+import type { NamePair } from "../../../client/api/types.ts";
+import { ClientError, hasStatus } from "../../../client/errors.ts";
 import type { FileInfo } from "../../../client/drives.ts";
 import {
-  type NamePair,
   relocate,
   relocateAll,
   type Relocated,
@@ -160,7 +160,7 @@ class CopyRun {
         const error = isThere ? {} : { error: `There is no file ${source.drive}:${one.from}` };
         await this.#finish(source, { ...one, ...error });
       } catch (error) {
-        if (!(error instanceof FileExists)) throw error;
+        if (!hasStatus(error, 412)) throw error;
         this.transfer.report.skip(this.target.drive, one.to, "it exists");
       }
     }

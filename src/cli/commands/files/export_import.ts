@@ -6,7 +6,7 @@ import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
 import type { DriveInfo } from "../../../client/drives.ts";
 import { statIfExists } from "../../../client/local_files.ts";
-import { Retrier } from "../../../client/retrier.ts";
+import { commandRetrier } from "../../../client/retrier.ts";
 import { EXPORT_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import { formatBytes } from "../../../rules/units.ts";
@@ -77,7 +77,7 @@ async function runTransfer(call: CommandCall, work: Work): Promise<void> {
     if (id === undefined) {
       throw new UsageError("Choose the project with --project: see kvdrive project list");
     }
-    const options = { project: id, retrier: new Retrier() };
+    const options = { project: id, retrier: commandRetrier() };
     const connection = await connectToStore(store, resolve(data), call.env, options);
     using session = new Session(call, new TransferProgress(call.env), connection);
     await runIn(session);

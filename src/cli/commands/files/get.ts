@@ -3,7 +3,7 @@ import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { copyVersion, download } from "../../../client/download.ts";
 import { copyTime, type FileInfo, sha256OfStream } from "../../../client/drives.ts";
-import { ClientError, FileChanged, fileError } from "../../../client/errors.ts";
+import { ClientError, fileChanged, fileError } from "../../../client/errors.ts";
 import { isSameTime, readFile, statIfExists } from "../../../client/local_files.ts";
 import { forEachConcurrent, type OnBytes, withVersion } from "../../../client/transfers.ts";
 import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../../rules/archive/local_paths.ts";
@@ -179,12 +179,12 @@ class GetRun {
     throw new ClientError(`${what} ${basename(target)} exists: ${advice}`);
   }
 
-  /** Deletes a file that is here now. @throws {FileChanged} if it was replaced in the drive meanwhile. */
+  /** Deletes a file that is here now. @throws {KvdriveError} if it was replaced in the drive meanwhile. */
   async #removeSource(drive: string, { name, etag }: FileInfo): Promise<void> {
     const { drives } = this.transfer;
     const there = await drives.stat(drive, name);
     if (there === undefined) return;
-    if (there.etag !== etag) throw new FileChanged("The file was replaced during the download");
+    if (there.etag !== etag) throw fileChanged("The file was replaced during the download");
     const failed = await drives.remove(drive, [name]);
     if (failed.length > 0) throw new ClientError("It is here, but the server could not delete it");
   }

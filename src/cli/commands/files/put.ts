@@ -1,6 +1,6 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { ClientError, FileExists } from "../../../client/errors.ts";
+import { ClientError, fileExists, hasStatus } from "../../../client/errors.ts";
 import { fileSource, type Source } from "../../../client/local_files.ts";
 import { forEachConcurrent, type OnBytes } from "../../../client/transfers.ts";
 import { upload } from "../../../client/upload.ts";
@@ -103,7 +103,7 @@ class SendRun {
       try {
         await this.#sendFile(candidate, onBytes);
       } catch (error) {
-        if (!(error instanceof FileExists && this.job.existing === "skip")) throw error;
+        if (!(hasStatus(error, 412) && this.job.existing === "skip")) throw error;
         report.skip(drive, name, "it exists");
       }
     });
@@ -145,7 +145,7 @@ class SendRun {
     const { drives, report } = this.transfer;
     const { target: { drive }, existing } = this.job;
     if (existing !== "replace" && await drives.stat(drive, name) !== undefined) {
-      throw new FileExists();
+      throw fileExists();
     }
     report.add(size ?? 0);
     const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;

@@ -1,5 +1,5 @@
 import type { FileInfo } from "../../../client/drives.ts";
-import { ClientError, Refused } from "../../../client/errors.ts";
+import { ClientError, hasStatus } from "../../../client/errors.ts";
 import type { RemoteDrives } from "../../../client/remote_drives.ts";
 import { remoteTree } from "../../../client/sync/remote_tree.ts";
 import type { Glob, NameFilter } from "../../../rules/transfer/globs.ts";
@@ -144,7 +144,7 @@ async function hasFolder(drives: RemoteDrives, drive: string, folder: string): P
   try {
     return await drives.hasFolder(drive, folder);
   } catch (error) {
-    if (error instanceof Refused && error.status === 403) return false;
+    if (hasStatus(error, 403)) return false;
     throw error;
   }
 }

@@ -3,7 +3,6 @@ import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { fileError } from "../../../client/errors.ts";
 import { writeAll } from "../../../client/local_files.ts";
-import { RemoteSharing } from "../../../client/sharing.ts";
 import { LOCAL_FILE_SYSTEM, safeSegment } from "../../../rules/archive/local_paths.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError, writeOut } from "../../terminal/output.ts";
@@ -27,7 +26,7 @@ export async function fetchArchive(call: CommandCall): Promise<void> {
   }
   const view = new TransferProgress(call.env, "run the same command to begin again");
   using session = await Session.open(call, view);
-  const fetched = new RemoteSharing(session.connection).archive(drive, selectionOf(places));
+  const fetched = session.drives.archive(drive, selectionOf(places));
   const { onFile, onBytes } = view.events;
   onFile(drive, target === PIPE ? `${drive}.zip` : basename(target));
   if (target === PIPE) {

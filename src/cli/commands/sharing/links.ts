@@ -1,6 +1,7 @@
-import { Refused } from "../../../client/errors.ts";
+import { createdBy } from "../../../client/administration.ts";
+import type { LinkOptions } from "../../../client/api/types.ts";
+import { isTemporary, KvdriveError } from "../../../client/errors.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
-import { type NewLink, RemoteSharing } from "../../../client/sharing.ts";
 import { COUNT, LIFE } from "../../options/value_types.ts";
 import { printNotice, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
@@ -15,17 +16,18 @@ const ID_LENGTH = 26;
 
 export async function createLink(call: CommandCall): Promise<void> {
   const { drive, name } = parseDrivePath(call.operand(0), call.get("drive"));
-  const target: NewLink = isFolder({ drive, name }) ? { prefix: name } : { name };
+  const target: LinkOptions = isFolder({ drive, name }) ? { prefix: name } : { name };
   const wanted = {
     ...target,
-    expires_in: call.parsed("expires-in", LIFE),
+    expiresIn: call.parsed("expires-in", LIFE),
     download: call.has("download"),
-    max_downloads: call.parsed("max-downloads", COUNT),
+    maxDownloads: call.parsed("max-downloads", COUNT),
     password: call.has("password") ? passwordFor(`${drive}:${name}`) : undefined,
   };
   const link = await call.withConnection(async (connection) => {
-    const isKnown = await mayExist(new RemoteDrives(connection), { drive, name });
-    const link = await new RemoteSharing(connection).createLink(drive, wanted);
+    const drives = new RemoteDrives(connection);
+    const isKnown = await mayExist(drives, { drive, name });
+    const link = await createdBy(drives.drive(drive).links.create(wanted));
     if (!isKnown) {
       printNotice(`Warning: There is no ${drive}:${name} yet. The link opens it once it exists`);
     }
@@ -40,14 +42,14 @@ async function mayExist(drives: RemoteDrives, { drive, name }: DrivePath): Promi
     if (isFolder({ drive, name })) return await drives.hasFolder(drive, name);
     return await drives.stat(drive, name) !== undefined;
   } catch (error) {
-    if (error instanceof Refused) return true;
+    if (error instanceof KvdriveError && !isTemporary(error)) return true;
     throw error;
   }
 }
 
 export async function listLinks(call: CommandCall): Promise<void> {
   const [drive] = call.operands;
-  const links = await listIn(call, drive, (sharing, drive) => sharing.listLinks(drive));
+  const links = await listIn(call, drive, ({ links }) => links.list());
   const rows = links.map(({ id, drive_name, name, prefix, expires, ...link }) => [
     id,
     `${drive_name}:${name ?? prefix ?? ""}`,
@@ -63,10 +65,9 @@ export async function listLinks(call: CommandCall): Promise<void> {
 export async function revokeLinks(call: CommandCall): Promise<void> {
   const ids = call.operands.map(idOf);
   const revoked = await call.withConnection(async (connection) => {
-    const sharing = new RemoteSharing(connection);
     const drives = await drivesOf(connection, call.get("drive"));
     return await findEach(ids, "link", async (id) => {
-      for (const drive of drives) if (await sharing.revokeLink(drive, id)) return id;
+      for (const drive of drives) if (await drive.links.delete(id)) return id;
       return undefined;
     });
   });

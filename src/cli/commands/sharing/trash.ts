@@ -1,4 +1,6 @@
-import { type NotRestored, RemoteSharing, type TrashItem } from "../../../client/sharing.ts";
+import type { Drive } from "../../../client/api/drive.ts";
+import type { RestoreResult, TrashItem } from "../../../client/api/types.ts";
+import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { CommandError, printNotice } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { sizeCell } from "../command_call.ts";
@@ -14,7 +16,7 @@ export async function listTrash(call: CommandCall): Promise<void> {
   const at = word?.indexOf(":") ?? -1;
   const drive = at === -1 ? word : word?.slice(0, at);
   const prefix = at === -1 ? "" : word?.slice(at + 1) ?? "";
-  const items = await listIn(call, drive, (sharing, drive) => sharing.listTrash(drive, prefix));
+  const items = await listIn(call, drive, ({ trash }) => trash.list({ prefix }));
   const rows = items.map(({ id, drive_name, name, size, deleted, expires, reason }) => [
     id,
     `${drive_name}:${name}`,
@@ -34,8 +36,9 @@ export async function restoreTrash(call: CommandCall): Promise<void> {
   );
   const ids = targets.filter((target) => !target.includes(":"));
   const run = await call.withConnection(async (connection) => {
-    const run = new RestoreRun(new RemoteSharing(connection), call.has("overwrite"));
-    for (const { drive, name } of named) await run.restoreName(drive, name);
+    const run = new RestoreRun(call.has("overwrite"));
+    const drives = new RemoteDrives(connection);
+    for (const { drive, name } of named) await run.restoreName(drives.drive(drive), name);
     if (ids.length > 0) {
       await run.restoreIds(await drivesOf(connection, call.get("drive")), ids);
     }
@@ -59,15 +62,12 @@ class RestoreRun {
   readonly restored: { drive_name: string; id: string; name?: string }[] = [];
   readonly failed: { target: string; error: string }[] = [];
 
-  constructor(
-    private readonly sharing: RemoteSharing,
-    private readonly overwrite: boolean,
-  ) {}
+  constructor(private readonly overwrite: boolean) {}
 
   /** Restores the newest item of a name, or of each name in a folder. */
-  async restoreName(drive: string, name: string): Promise<void> {
+  async restoreName({ name: drive, trash }: Drive, name: string): Promise<void> {
     const newest = new Map<string, TrashItem>();
-    for await (const item of this.sharing.listTrash(drive, name)) {
+    for await (const item of trash.list({ prefix: name })) {
       const isWanted = isFolder({ drive, name }) || item.name === name;
       if (isWanted && !newest.has(item.name)) newest.set(item.name, item);
     }
@@ -78,7 +78,7 @@ class RestoreRun {
     const ids = [...names.keys()];
     for (let from = 0; from < ids.length; from += MAX_RESTORED) {
       const some = ids.slice(from, from + MAX_RESTORED);
-      const { restored, failed } = await this.sharing.restore(drive, some, this.overwrite);
+      const { restored, failed } = await trash.restore(some, { overwrite: this.overwrite });
       for (const id of restored) {
         this.restored.push({ drive_name: drive, id, name: names.get(id) ?? "" });
       }
@@ -90,12 +90,12 @@ class RestoreRun {
   }
 
   /** Restores items by their ids, from the drives that have them. */
-  async restoreIds(drives: readonly string[], ids: readonly string[]): Promise<void> {
+  async restoreIds(drives: readonly Drive[], ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       let problem = "no drive has such an item in its trash";
       let isRestored = false;
-      for (const drive of drives) {
-        const { restored, failed } = await this.sharing.restore(drive, [id], this.overwrite);
+      for (const { name: drive, trash } of drives) {
+        const { restored, failed } = await trash.restore([id], { overwrite: this.overwrite });
         isRestored = restored.length > 0;
         if (isRestored) this.restored.push({ drive_name: drive, id });
         const [failure] = failed;
@@ -111,7 +111,7 @@ class RestoreRun {
 }
 
 /** The reason of a failure, with advice for the command line in place of that for programs. */
-function sentenceOf({ error, code }: NotRestored): string {
+function sentenceOf({ error, code }: RestoreResult["failed"][number]): string {
   return code === "file_exists" ? "Another file has its name: --overwrite replaces that" : error;
 }
 
@@ -119,15 +119,12 @@ export async function emptyTrash(call: CommandCall): Promise<void> {
   const [drive] = call.operands;
   if (drive !== undefined) requireDriveName(drive);
   const deleted = await call.withConnection(async (connection) => {
-    const sharing = new RemoteSharing(connection);
     const place = drive === undefined
       ? `of all drives of the project ${connection.project}`
       : `of the drive ${drive}`;
     call.confirm(`Delete everything in the trash ${place} for good?`);
     let count = 0;
-    for (const one of await drivesOf(connection, drive)) {
-      count += await sharing.emptyTrash(one);
-    }
+    for (const { trash } of await drivesOf(connection, drive)) count += await trash.empty();
     return count;
   });
   call.print({ deleted }, [`Deleted ${plural(deleted, "file")} for good.`]);

@@ -1,4 +1,6 @@
-import { type OpenUpload, RemoteSharing } from "../../../client/sharing.ts";
+import type { Drive } from "../../../client/api/drive.ts";
+import type { OpenUpload } from "../../../client/api/types.ts";
+import { RemoteDrives } from "../../../client/remote_drives.ts";
 import { plural } from "../../terminal/text.ts";
 import { parseDrivePath } from "../drive_path.ts";
 import type { CommandCall } from "../command_call.ts";
@@ -7,7 +9,7 @@ import { findEach } from "./targets.ts";
 
 export async function listUploads(call: CommandCall): Promise<void> {
   const [drive] = call.operands;
-  const uploads = await listIn(call, drive, (sharing, drive) => sharing.listUploads(drive));
+  const uploads = await listIn(call, drive, ({ uploads }) => uploads.list());
   const rows = uploads.map(({ upload_id, drive_name, name, created, expires }) => [
     upload_id,
     `${drive_name}:${name}`,
@@ -20,18 +22,18 @@ export async function listUploads(call: CommandCall): Promise<void> {
 
 export async function abortUploads(call: CommandCall): Promise<void> {
   const aborted = await call.withConnection(async (connection) => {
-    const sharing = new RemoteSharing(connection);
-    const abort = async (drive: string, isWanted: (upload: OpenUpload) => boolean) => {
+    const drives = new RemoteDrives(connection);
+    const abort = async ({ uploads }: Drive, isWanted: (upload: OpenUpload) => boolean) => {
       let count = 0;
-      for (const upload of await Array.fromAsync(sharing.listUploads(drive))) {
-        if (isWanted(upload) && await sharing.abortUpload(drive, upload)) count++;
+      for (const upload of await Array.fromAsync(uploads.list())) {
+        if (isWanted(upload) && await uploads.abort(upload.upload_id, upload.name)) count++;
       }
       return count;
     };
     const counts = await findEach(call.operands, "open upload", async (target) => {
       if (target.includes(":")) {
         const { drive, name } = parseDrivePath(target, undefined);
-        return await abort(drive, (upload) => upload.name === name) || undefined;
+        return await abort(drives.drive(drive), (upload) => upload.name === name) || undefined;
       }
       for (const drive of await drivesOf(connection, call.get("drive"))) {
         const count = await abort(drive, ({ upload_id }) => upload_id === target);
