@@ -247,11 +247,11 @@ access.enabled; // true`,
     example: `const webhooks: Webhook[] = await project.webhooks.list();
 webhooks[0]?.pending;`,
   },
-  NewWebhook: {
-    from: "NewWebhook",
+  CreatedWebhook: {
+    from: "CreatedWebhook",
     about: "A webhook that was created. Its secret is shown only here.",
     example: `await project.change({ changeDays: 7 });
-const webhook: NewWebhook = await project.webhooks.create({
+const webhook: CreatedWebhook = await project.webhooks.create({
   name: "index",
   url: "https://hooks.example.com/",
 });

@@ -44,6 +44,16 @@ Deno.test("The description is valid by the official schema of OpenAPI 3.1.", asy
   assertEquals([valid, validator.version], [true, "3.1"]);
 });
 
+Deno.test("No schema has the name of the constructor of another: generated Go would have it twice.", async () => {
+  await using server = await TestServer.start();
+  const { components } = (await read(server)).expect(200).json as {
+    components: { schemas: Record<string, unknown> };
+  };
+  const names = Object.keys(components.schemas);
+  assertGreater(names.length, 20);
+  assertEquals(names.filter((name) => names.includes(`New${name}`)), []);
+});
+
 Deno.test("A matching ETag gets 304, and HEAD has no body.", async () => {
   await using server = await TestServer.start();
   const whole = (await read(server)).expect(200);

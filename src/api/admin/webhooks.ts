@@ -145,7 +145,7 @@ export const createWebhook = projectEndpoint({
   body: jsonBody("Where to, and which changes.", schema("CreateWebhookRequest"), {
     example: { name: "index", url: "https://example.com/kvdrive", drives: ["photos"] },
   }),
-  success: { 201: jsonResponse("The webhook.", "NewWebhook") },
+  success: { 201: jsonResponse("The webhook.", "CreatedWebhook") },
   failures: {
     ...jsonFailures,
     Forbidden: FORBIDDEN,
@@ -153,7 +153,7 @@ export const createWebhook = projectEndpoint({
   },
   schemas: {
     CreateWebhookRequest: closed(settings, { optional: ["drives", "name_prefix", "types"] }),
-    NewWebhook: closed({
+    CreatedWebhook: closed({
       ...webhookFields,
       secret: {
         type: "string",

@@ -8,11 +8,11 @@ import type {
   AppKey,
   AppKeyOptions,
   AppOptions,
+  CreatedWebhook,
   ErrorCode,
   NewAppKey,
   NewProjectKey,
   NewS3Key,
-  NewWebhook,
   ProjectKey,
   ProjectKeyOptions,
   S3Key,
@@ -199,7 +199,7 @@ export class Webhooks {
   }
 
   /** Creates a webhook. Its secret is shown only here. It is not repeated if its answer was lost. */
-  async create(options: WebhookOptions): Promise<NewWebhook> {
+  async create(options: WebhookOptions): Promise<CreatedWebhook> {
     const request = { method: "POST", path: this.#path, json: fieldsOf(options) };
     return await this.#transport.json({ ...request, isUnrepeatable: true });
   }

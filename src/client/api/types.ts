@@ -917,14 +917,14 @@ export interface Webhook {
  * @example
  * ```ts
  * await project.change({ changeDays: 7 });
- * const webhook: NewWebhook = await project.webhooks.create({
+ * const webhook: CreatedWebhook = await project.webhooks.create({
  *   name: "index",
  *   url: "https://hooks.example.com/",
  * });
  * webhook.secret;
  * ```
  */
-export interface NewWebhook {
+export interface CreatedWebhook {
   id: string;
   /** A name for lists: 1 to 128 characters, not blank, no control characters. */
   name: string;

@@ -101,7 +101,7 @@ function Actions({ of: { id, name, enabled }, project, onEnable }: {
 async function askForWebhook(
   app: App,
   project: string,
-): Promise<Schemas["NewWebhook"] | undefined> {
+): Promise<Schemas["CreatedWebhook"] | undefined> {
   return await askForm(app, {
     title: "New webhook",
     submit: "Create webhook",
