@@ -1,5 +1,5 @@
 import { Activity } from "lucide";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatNumber, formatTime } from "../core/format.ts";
 import { links } from "../core/links.ts";
@@ -8,7 +8,7 @@ import { shownName } from "../files/entry.ts";
 import { useProject } from "../projects/use_project.ts";
 import { confirm } from "../ui/form.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { Empty, Loaded } from "../ui/loaded.tsx";
+import { Empty, Loaded, Skeleton } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { ActivityTabs } from "./events.tsx";
@@ -20,12 +20,19 @@ export function FileEvents({ project }: { project: string }) {
   const { api } = useApp();
   const info = useProject(project);
   const days = info.data?.change_days ?? 0;
+  const [isEnding, setEnding] = useState(false);
   const keep = async (days: number) => {
-    await api.PATCH("/admin/v1/projects/{project_id}", {
-      params: { path: { project_id: project } },
-      body: { change_days: days },
-    });
-    await info.reload();
+    // A list that follows the feed would ask for what is no longer there.
+    setEnding(days === 0);
+    try {
+      await api.PATCH("/admin/v1/projects/{project_id}", {
+        params: { path: { project_id: project } },
+        body: { change_days: days },
+      });
+      await info.reload();
+    } finally {
+      setEnding(false);
+    }
   };
   return (
     <Page
@@ -45,6 +52,8 @@ export function FileEvents({ project }: { project: string }) {
                   text="Choose above for how many days the project keeps them. Each takes up to 200 bytes."
                 />
               )
+              : isEnding
+              ? <Skeleton rows={4} />
               : <Changes key={project} project={project} />}
         </Loaded>
       </div>
