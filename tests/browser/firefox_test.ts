@@ -53,7 +53,7 @@ Deno.test({
 
     await firefox.click("[role=toolbar] button", "Share");
     await firefox.click("dialog button", "Create link");
-    await firefox.until(`document.querySelector("dialog .link-list")`);
+    await firefox.until(`document.querySelector("dialog [aria-label=Links] li")`);
     const { links } = (await drive.send("GET", "/links")).expect(200).json as {
       links: { name: string; url: string }[];
     };

@@ -1,3 +1,4 @@
+import { MTIME } from "../../http/cors.ts";
 import { toHttpError } from "../../http/error_response.ts";
 import { errors } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
@@ -52,6 +53,7 @@ export const fileHeaders: HeaderObjects = {
   "ETag": header("SharedETag"),
   "Last-Modified": header("SharedModified"),
   "Repr-Digest": header("ReprDigest"),
+  [MTIME]: header("Mtime"),
 };
 
 const NOT_FOUND =

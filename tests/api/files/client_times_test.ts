@@ -89,6 +89,13 @@ test("Pages of other origins may read the time of a download.", async (drive) =>
   assertStringIncludes(answer.header("Access-Control-Expose-Headers"), "X-Kvdrive-Mtime");
 });
 
+test("A link sends the time of its file.", async (drive) => {
+  await put(drive, "a", MTIME);
+  const created = await drive.send("POST", "/links", { body: '{"name":"a"}' });
+  const response = await fetch((created.expect(201).json as { url: string }).url);
+  assertEquals([response.headers.get("X-Kvdrive-Mtime"), await response.text()], [MTIME, "meow"]);
+});
+
 const MALFORMED = [
   "",
   "yesterday",
