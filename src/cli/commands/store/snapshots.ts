@@ -117,7 +117,7 @@ export async function pruneSnapshots(call: CommandCall): Promise<void> {
     ? [
       ...removed.map(({ id, time }) => `${would} the snapshot ${id} of ${isoSeconds(time)}.`),
       `${would} ${plural(removed.length, "snapshot")} and ${plural(objects, "object")} of ` +
-      `${formatBytes(bytes)}. ${plural(kept.length, "snapshot")} stay.`,
+      `${formatBytes(bytes)}. The repository keeps ${plural(kept.length, "snapshot")}.`,
     ]
     : [`Nothing was removed: give a rule such as --keep-daily 7.`];
   call.print(json, lines);
