@@ -40,8 +40,7 @@ export async function runTests(run: TestRun): Promise<number> {
 }
 
 /**
- * The test files in some files and folders; without them, all of the project but those of other tasks. Black-box tests,
- * which take the longest, come first.
+ * The test files in some files and folders; without them, all of the project but those of other tasks.
  */
 export async function testFiles(places: readonly string[]): Promise<string[]> {
   const files: string[] = [];

@@ -16,21 +16,28 @@ const SLOW_FOLDERS = ["cli", "server", "store"];
 const BLACK_BOX_TESTS = 8;
 const UNIT_TESTS = 60;
 
-/** Files that take more than a minute, most of them by waiting. They are begun first, beside the others. */
-export const LONG: ReadonlySet<string> = new Set([
-  "scripts/cold_start_slow_test.ts",
-  "tests/faults/certificates_test.ts",
-  "tests/faults/clock_test.ts",
-  "tests/faults/expiry_test.ts",
+/**
+ * Files that take long and mostly wait, the longest first. They are begun first, beside the others, which keep the processor
+ * busy meanwhile.
+ */
+export const LONG: readonly string[] = [
   "tests/faults/reclaim_test.ts",
-  "tests/faults/slow_senders_test.ts",
+  "tests/store/two_servers_slow_test.ts",
+  "scripts/cold_start_slow_test.ts",
+  "tests/faults/clock_test.ts",
+  "tests/faults/certificates_test.ts",
   "tests/server/https_slow_test.ts",
   "tests/store/backup_moment_slow_test.ts",
-  "tests/store/two_servers_slow_test.ts",
-]);
+  "tests/faults/expiry_test.ts",
+  "tests/faults/stalled_connections_test.ts",
+  "tests/faults/slow_senders_test.ts",
+  "tests/webhooks/deliveries_test.ts",
+  "tests/webhooks/receivers_test.ts",
+  "tests/api/files/expiring_files_test.ts",
+];
 
 /** How many of them run at the same time. */
-export const LONG_JOBS = 2;
+export const LONG_JOBS = 3;
 
 /** Files that measure memory or how fast the whole machine is, or use up what it has. They run last, one after the other. */
 export const ALONE: ReadonlySet<string> = new Set([
@@ -68,20 +75,23 @@ export interface Plan {
 export function planProcesses(files: readonly string[]): Plan {
   const processes = inProcesses(files);
   return {
-    long: processes.filter(([file]) => LONG.has(file)),
-    others: processes.filter(([file]) => !LONG.has(file) && !ALONE.has(file)),
+    long: LONG.filter((file) => files.includes(file)).map((file): TestFiles => [file]),
+    others: processes.filter(([file]) => !LONG.includes(file) && !ALONE.has(file)),
     alone: processes.filter(([file]) => ALONE.has(file)),
   };
 }
 
-/** Distributes files to processes. Quick ones share them; those that take long or need other programs have their own. */
+/**
+ * Distributes files to processes. Quick ones share them; those that take long or need other programs have their own.
+ * The largest processes come first, so that all jobs end at about the same time.
+ */
 function inProcesses(files: readonly string[]): TestFiles[] {
-  const isAlone = (file: string) => isSlow(file) || isOfOtherTask(file);
+  const isAlone = (file: string) => LONG.includes(file) || isSlow(file) || isOfOtherTask(file);
   const quick = files.filter((file) => !isAlone(file));
   const isBlackBox = (file: string) => file.startsWith("tests/");
   return [
-    ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
     ...chunksOf(quick.filter((file) => !isBlackBox(file)), UNIT_TESTS),
+    ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
     ...files.filter(isAlone).map((file): TestFiles => [file]),
   ];
 }

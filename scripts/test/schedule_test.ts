@@ -10,16 +10,14 @@ Deno.test("Every test file that a list names exists", async () => {
   }
 });
 
-Deno.test("Long files are begun first, and those that measure the machine run last", () => {
-  const [long = "", alone = ""] = [...LONG].concat([...ALONE]).filter((path) =>
-    path.endsWith("clock_test.ts") || path.endsWith("memory_test.ts")
-  );
+Deno.test("Long files are begun first, the longest before others, and those that measure the machine run last", () => {
+  const alone = "tests/faults/memory_test.ts";
   const quick = ["tests/api/a_test.ts", "tests/api/b_test.ts"];
   const slow = "tests/cli/c_test.ts";
   const unit = "src/d_test.ts";
-  assertEquals(planProcesses([slow, ...quick, alone, unit, long]), {
-    long: [[long]],
-    others: [["tests/api/a_test.ts", "tests/api/b_test.ts"], [unit], [slow]],
+  assertEquals(planProcesses([slow, ...quick, alone, unit, ...LONG.toReversed()]), {
+    long: LONG.map((file): [string] => [file]),
+    others: [[unit], ["tests/api/a_test.ts", "tests/api/b_test.ts"], [slow]],
     alone: [[alone]],
   });
 });
