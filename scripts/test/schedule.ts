@@ -12,8 +12,8 @@ const SLOW = "_slow_test.ts";
 /** Folders in `tests/` whose tests start hundreds of processes. */
 const SLOW_FOLDERS = ["cli", "server", "store"];
 
-/** How many quick files share a process. */
-const BLACK_BOX_TESTS = 8;
+/** How many quick files share a process, and in black-box tests a server. */
+const BLACK_BOX_TESTS = 16;
 const UNIT_TESTS = 60;
 
 /**
@@ -31,12 +31,16 @@ export const LONG: readonly string[] = [
   "tests/faults/expiry_test.ts",
   "tests/faults/stalled_connections_test.ts",
   "tests/faults/slow_senders_test.ts",
-  "tests/webhooks/deliveries_test.ts",
-  "tests/webhooks/receivers_test.ts",
-  "tests/api/files/expiring_files_test.ts",
 ];
 
-/** How many of them run at the same time. */
+/** Quick files that mostly wait. They share a process that is begun first. */
+export const WAITING: ReadonlySet<string> = new Set([
+  "tests/api/files/expiring_files_test.ts",
+  "tests/webhooks/deliveries_test.ts",
+  "tests/webhooks/receivers_test.ts",
+]);
+
+/** How many processes that mostly wait run at the same time. */
 export const LONG_JOBS = 3;
 
 /** Files that measure memory or how fast the whole machine is, or use up what it has. They run last, one after the other. */
@@ -73,27 +77,31 @@ export interface Plan {
 
 /** Plans which files share a process, and when it runs. */
 export function planProcesses(files: readonly string[]): Plan {
-  const processes = inProcesses(files);
+  const known = new Set([...LONG, ...WAITING, ...ALONE]);
   return {
-    long: LONG.filter((file) => files.includes(file)).map((file): TestFiles => [file]),
-    others: processes.filter(([file]) => !LONG.includes(file) && !ALONE.has(file)),
-    alone: processes.filter(([file]) => ALONE.has(file)),
+    long: [
+      ...chunksOf(files.filter((file) => WAITING.has(file)), WAITING.size),
+      ...inOwnProcesses(LONG.filter((file) => files.includes(file))),
+    ],
+    others: inProcesses(files.filter((file) => !known.has(file))),
+    alone: inOwnProcesses(files.filter((file) => ALONE.has(file))),
   };
 }
 
-/**
- * Distributes files to processes. Quick ones share them; those that take long or need other programs have their own.
- * The largest processes come first, so that all jobs end at about the same time.
- */
+/** Distributes files to processes. Quick ones share them; those that take long or need other programs have their own. */
 function inProcesses(files: readonly string[]): TestFiles[] {
-  const isAlone = (file: string) => LONG.includes(file) || isSlow(file) || isOfOtherTask(file);
+  const isAlone = (file: string) => isSlow(file) || isOfOtherTask(file);
   const quick = files.filter((file) => !isAlone(file));
   const isBlackBox = (file: string) => file.startsWith("tests/");
   return [
-    ...chunksOf(quick.filter((file) => !isBlackBox(file)), UNIT_TESTS),
     ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
-    ...files.filter(isAlone).map((file): TestFiles => [file]),
+    ...chunksOf(quick.filter((file) => !isBlackBox(file)), UNIT_TESTS),
+    ...inOwnProcesses(files.filter(isAlone)),
   ];
+}
+
+function inOwnProcesses(files: readonly string[]): TestFiles[] {
+  return files.map((file) => [file]);
 }
 
 function chunksOf(files: readonly string[], size: number): TestFiles[] {

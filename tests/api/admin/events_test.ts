@@ -222,7 +222,9 @@ test("Pages lead through all events once, the newest first.", async ({ server })
   assertEquals(all.map(({ id }) => id), all.map(({ id }) => id).toSorted().toReversed());
   for (const path of [`${project.path}/events`, SERVER_EVENTS]) {
     const { events: whole } = await readEvents(server, path);
-    for (const limit of [1, 4, whole.length - 1, whole.length, whole.length + 1, 1_000_000]) {
+    // Other tests fill the server's log.
+    const small = path === SERVER_EVENTS ? [Math.ceil(whole.length / 5)] : [1, 4];
+    for (const limit of [...small, whole.length - 1, whole.length, whole.length + 1, 1_000_000]) {
       const walked: AuditEvent[] = [];
       for (let last = "";;) {
         const query = `?limit=${limit}&last=${encodeURIComponent(last)}`;
@@ -244,18 +246,20 @@ test("Pages lead through all events once, the newest first.", async ({ server })
 
 test("A page has at most a thousand events.", async ({ server }) => {
   const project = await Project.make(server);
-  const app = await project.makeApp({ name: "web" });
-  for (let i = 0; i < 520; i++) {
-    const change = (enabled: boolean) =>
-      project.call("PUT", `${app}/access`, { body: { enabled } });
-    await change(true);
-    (await change(false)).expect(200);
-  }
+  // At once, which is quicker than one after the other.
+  await Promise.all(Array.from({ length: 8 }, async (_, i) => {
+    const app = await project.makeApp({ name: `app-${i}` });
+    for (let round = 0; round < 65; round++) {
+      for (const enabled of [true, false]) {
+        (await project.call("PUT", `${app}/access`, { body: { enabled } })).expect(200);
+      }
+    }
+  }));
   for (const query of ["", "?limit=1000", "?limit=5000"]) {
     const { events, paging } = await readEvents(server, `${project.path}/events${query}`);
     assertEquals([events.length, paging?.size], [1000, 1000]);
     const rest = await readEvents(server, `${project.path}/events?last=${paging?.last}`);
-    assertEquals([rest.events.length, rest.paging], [43, undefined]);
+    assertEquals([rest.events.length, rest.paging], [50, undefined]);
   }
 });
 

@@ -2,9 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { administer, ADMINISTERED, Project, PROJECTS } from "../../support/admin.ts";
 import { utf8 } from "../../support/bytes.ts";
 import { assertFiles } from "../../support/drive.ts";
-import { TestServer } from "../../support/server.ts";
-import { assertErrorAnswer } from "../../support/suite.ts";
+import { assertErrorAnswer, suite } from "../../support/suite.ts";
 import { fill, onceRemoved, onTwoProjects, SMALL } from "../../support/store/removal.ts";
+
+const test = suite("Removals", ADMINISTERED);
 
 Deno.test("A deleted project is gone at once for every caller.", async () => {
   await onTwoProjects(async (project) => {
@@ -35,8 +36,7 @@ Deno.test("A deleted project is gone at once for every caller.", async () => {
   });
 });
 
-Deno.test("A project of the same id can be made once all is removed, and has nothing of the earlier one.", async () => {
-  await using server = await TestServer.start(ADMINISTERED);
+test("A project of the same id can be made once all is removed, and has nothing of the earlier one.", async ({ server }) => {
   const project = await Project.make(server, { project_id: "again" });
   await fill(project);
   (await project.call("DELETE", "")).expect(202);
@@ -56,8 +56,7 @@ Deno.test("A project of the same id can be made once all is removed, and has not
   assertEquals(await again.drive("photos").text("small"), "again");
 });
 
-Deno.test("A deleted drive is gone at once, the others stay, and it can be written to again.", async () => {
-  await using server = await TestServer.start(ADMINISTERED);
+test("A deleted drive is gone at once, the others stay, and it can be written to again.", async ({ server }) => {
   const project = await Project.make(server);
   await fill(project);
   const other = project.drive("other");
@@ -81,8 +80,7 @@ Deno.test("A deleted drive is gone at once, the others stay, and it can be writt
   assertEquals(await awkward.usage(), undefined);
 });
 
-Deno.test("A drive that there is not is 404, and deleting one again is not.", async () => {
-  await using server = await TestServer.start(ADMINISTERED);
+test("A drive that there is not is 404, and deleting one again is not.", async ({ server }) => {
   const project = await Project.make(server);
   for (const name of ["nothing", "__proto__", "%20x"]) {
     assertErrorAnswer((await project.call("DELETE", `/drives/${name}`)).expect(404));
