@@ -3,7 +3,7 @@ import { dirname } from "@std/path/dirname";
 import { fromFileUrl } from "@std/path/from-file-url";
 import config from "../deno.json" with { type: "json" };
 import { dryRun } from "./compile.ts";
-import { executableName, TARGETS } from "./package/executable.ts";
+import { type Contents, executableName, TARGETS } from "./package/executable.ts";
 import { filesBelow, findParts, isPart, ROOT } from "./package/parts.ts";
 import { sha256Of } from "./package/workshop.ts";
 
@@ -25,8 +25,19 @@ async function packagesOf(program: string): Promise<string[]> {
   return [...found].flatMap((id) => npmPackages[id]?.name ?? []);
 }
 
-Deno.test("An executable has the program, the dashboard and the packages it needs, and nothing else", async () => {
-  const { files } = await dryRun();
+Deno.test("A dry run tells what is inside an executable", async (t) => {
+  const contents = await dryRun();
+  await t.step(
+    "It has the program, the dashboard and the packages it needs, and nothing else",
+    () => assertInside(contents),
+  );
+  await t.step(
+    "It has the permissions of the start task, never prompts, and has the program's version",
+    () => assertPermissions(contents),
+  );
+});
+
+async function assertInside({ files }: Contents): Promise<void> {
   const packages = await packagesOf("main.ts");
   const isOfPackage = (path: string) =>
     packages.some((name) => path.startsWith(`${PACKAGES}${name}/`));
@@ -44,10 +55,9 @@ Deno.test("An executable has the program, the dashboard and the packages it need
     ["main.ts", "src/cli/serve/serve.ts", ...needed].filter((one) => !files.includes(one)),
     [],
   );
-});
+}
 
-Deno.test("An executable has the permissions of the start task, never prompts, and has the program's version", async () => {
-  const { metadata } = await dryRun();
+function assertPermissions({ metadata }: Contents): void {
   const granted = Object.entries(metadata.permissions).filter(([, value]) => value !== null);
   const { allow_import, ...rights } = Object.fromEntries(granted);
   // An empty list is all of a kind. Remote imports that Deno allows by default are denied.
@@ -57,7 +67,7 @@ Deno.test("An executable has the permissions of the start task, never prompts, a
   assertEquals(metadata.unstable_config.features, config.unstable);
   assertEquals([metadata.app_name, metadata.app_version], ["kvdrive", config.version]);
   assertEquals([metadata.entrypoint_key, metadata.argv], ["main.ts", []]);
-});
+}
 
 Deno.test("A compile that fails leaves the executable that was there, and nothing beside it", async () => {
   await using folder = await Folder.make();
@@ -95,8 +105,8 @@ Deno.test("There is an executable for each system and processor", () => {
 });
 
 Deno.test("A command line that cannot be followed is refused", async () => {
-  for (const args of [["--target", "amiga"], ["--fast"], ["now"]]) {
-    const { code, text } = await run(args);
+  const runs = [["--target", "amiga"], ["--fast"], ["now"]].map((args) => run(args));
+  for (const { code, text } of await Promise.all(runs)) {
     assertEquals(code, 2, text);
     assertStringIncludes(text, "Usage: deno task compile");
   }
