@@ -45,6 +45,8 @@ export const LONG_JOBS = 3;
 
 /** Files that measure memory or how fast the whole machine is, or use up what it has. They run last, one after the other. */
 export const ALONE: ReadonlySet<string> = new Set([
+  "tests/browser/files_many_test.ts",
+  "tests/browser/throttled_test.ts",
   "tests/faults/connections_test.ts",
   "tests/faults/locked_store_test.ts",
   "tests/faults/memory_test.ts",
