@@ -1,7 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { administer, ADMINISTERED, Project, PROJECTS, withKey } from "../../support/admin.ts";
+import { ADMINISTERED, Project } from "../../support/admin.ts";
 import { type Drive, query } from "../../support/drive.ts";
-import { PROJECT_ID, PROJECT_KEY } from "../../support/server.ts";
 import { assertErrorAnswer, suite } from "../../support/suite.ts";
 
 const test = suite("Everything below a prefix in one call", { ...ADMINISTERED, twin: true });
@@ -159,9 +158,11 @@ test("A folder may go up; what would come to lie in it again stays.", async (dri
   assertEquals(await drive.names(), ["a/a/a/c", "b", "d"]);
 });
 
-test("Deleted folders are restored from the trash.", async (drive) => {
-  const options = { body: { trash_days: 7 }, as: withKey(PROJECT_KEY) };
-  (await administer(drive.server, "PATCH", `${PROJECTS}/${PROJECT_ID}`, options)).expect(200);
+test("Deleted folders are restored from the trash.", async ({ server }) => {
+  // The other suites have a project without a trash.
+  const project = await Project.make(server);
+  (await project.call("PATCH", "", { body: { trash_days: 7 } })).expect(200);
+  const drive = project.drive("photos");
   await drive.put("trip/a", "old");
   await drive.putAll([...NAMES, "z"]);
   await createFolder(drive, "trip/empty/");
