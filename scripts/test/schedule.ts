@@ -13,7 +13,7 @@ const SLOW = "_slow_test.ts";
 const SLOW_FOLDERS = ["cli", "server", "store"];
 
 /** How many quick files share a process, and in black-box tests a server. */
-const BLACK_BOX_TESTS = 16;
+const BLACK_BOX_TESTS = 8;
 const UNIT_TESTS = 60;
 
 /**
@@ -96,8 +96,9 @@ function inProcesses(files: readonly string[]): TestFiles[] {
   const quick = files.filter((file) => !isAlone(file));
   const isBlackBox = (file: string) => file.startsWith("tests/");
   return [
-    ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
+    // The largest come first.
     ...chunksOf(quick.filter((file) => !isBlackBox(file)), UNIT_TESTS),
+    ...chunksOf(quick.filter(isBlackBox), BLACK_BOX_TESTS),
     ...inOwnProcesses(files.filter(isAlone)),
   ];
 }

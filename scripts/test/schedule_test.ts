@@ -20,7 +20,7 @@ Deno.test("What waits is begun first, the longest before others, and what measur
   const files = [slow, ...quick, alone, unit, ...WAITING, ...LONG.toReversed()];
   assertEquals(planProcesses(files), {
     long: [[first, ...others], ...LONG.map((file): [string] => [file])],
-    others: [["tests/api/a_test.ts", "tests/api/b_test.ts"], [unit], [slow]],
+    others: [[unit], ["tests/api/a_test.ts", "tests/api/b_test.ts"], [slow]],
     alone: [[alone]],
   });
 });
