@@ -317,6 +317,12 @@ Deno.test("A reader that is closed throws, as does one of a key of an unknown ki
 
 Deno.test("An entry that cannot be read has no value, is left out of lists, and is reported once", async () => {
   await withReader(async (_, kv, path) => {
+    // While the clock stands still no read has waited for the disk. Deno KV, which would read then, ends the process at a
+    // counter that has not eight bytes.
+    const { now } = performance;
+    const time = performance.now();
+    performance.now = () => time;
+    using _clock = { [Symbol.dispose]: () => void (performance.now = now) };
     using other = new DatabaseSync(path);
     const set = other.prepare("UPDATE kv SET v = ?, v_encoding = ? WHERE k = ?");
     const flipped = sealValue("text") as Uint8Array;
