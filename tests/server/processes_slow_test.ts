@@ -9,7 +9,7 @@ import {
   onNewConnection,
   ProcessServer,
 } from "../support/processes/process_server.ts";
-import { newAddress, PROJECT_ID } from "../support/server.ts";
+import { newAddress, PROJECT_ID, type TestServer } from "../support/server.ts";
 import { feedProject, makeWebhook, Receiver, until } from "../support/store/webhooks.ts";
 import { beginDownload, LARGE, storeLarge, turnsAway } from "../support/shutdown.ts";
 
@@ -21,6 +21,15 @@ function test(name: string, fn: () => Promise<void>): void {
 
 /** Enough that the kernel gives some of them to each process. */
 const CONNECTIONS = 40;
+
+/** Kills a process of a server, and returns the line of the log about it: from then on it resets no connection. */
+async function kill(server: TestServer, pid: number): Promise<string> {
+  Deno.kill(pid, "SIGKILL");
+  return await waitFor(
+    "the line about the process",
+    () => server.text.split("\n").find((one) => one.includes(`(pid ${pid})`)),
+  );
+}
 
 test("A signal lets a running download finish, and a second one does not.", async () => {
   for (const isPatient of [true, false]) {
@@ -49,11 +58,7 @@ test("A process that is killed is started again, with an error in the log and in
   const drive = new Drive(server, "drive");
   // The first one does the background work, and has opened the ports.
   for (const [index, pid] of pids.entries()) {
-    Deno.kill(pid, "SIGKILL");
-    const line = await waitFor(
-      "the line about the process",
-      () => server.text.split("\n").find((one) => one.includes(`(pid ${pid})`)),
-    );
+    const line = await kill(server, pid);
     const { level, error } = JSON.parse(line);
     assertEquals(level, "error");
     assertMatch(error, new RegExp(`^Process ${index + 1} of 2 .* was ended by SIGKILL\\.`));
@@ -127,8 +132,8 @@ test("A webhook gets each change once, also when the process that delivers is ki
   assertEquals(delivered(), names);
   const pids = await started.pids();
   for (const [index, pid] of pids.entries()) {
-    Deno.kill(pid, "SIGKILL");
-    await started.renewed(pids.slice(index));
+    await kill(started.server, pid);
+    await started.renewed(pids);
     await drive.put(`after-${index}`, "1");
     await until(() => delivered().includes(`after-${index}`), "the delivery goes on", 40_000);
   }
