@@ -250,5 +250,8 @@ test("Other bodies are refused, and change nothing.", async (drive) => {
 });
 
 test("A drive without a trash, or that does not exist, lists none.", async (drive) => {
+  // Other suites share the project, and expect none either.
+  await setTrash(drive, 0);
+  assertEquals(await list(drive), { items: [] });
   assertEquals(await list(drive.another("nothing")), { items: [] });
 });
