@@ -346,6 +346,8 @@ test("Empty, damaged and deleted files, and a server out of reach, are shown as 
   await drive.put("b.png", patternBytes(2000));
   await drive.put("c.txt", "text");
   await drive.put("d.txt", "text");
+  // With a hint the list would make room for the next file before the deleted one is asked for.
+  await page.route("**/hints?*", () => {});
   await signInAsOwner(fixture);
   await openFolder(fixture, DRIVE);
   await open(fixture, "a.txt");
