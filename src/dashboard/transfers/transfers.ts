@@ -14,7 +14,7 @@ import { folderOf, type Place } from "../files/entry.ts";
 import type { UploadItem } from "./chosen_files.ts";
 import { prepare } from "./preparation.ts";
 import { keyOf, UploadRecords } from "./upload/records.ts";
-import { ServerCalls } from "./upload/server_calls.ts";
+import { ServerCalls, type UploadTarget } from "./upload/server_calls.ts";
 import { UploadThumbnails } from "./upload/thumbnails.ts";
 import { type UploadSource, UploadTask, type UploadTools } from "./upload/upload_task.ts";
 
@@ -65,6 +65,12 @@ export class Transfers {
   /** In the order in which they were added. */
   get tasks(): readonly UploadTask[] {
     return this.#tasks;
+  }
+
+  /** Returns whether this page is sending a file: its bytes may be stored while its thumbnail is not. */
+  isSending(target: UploadTarget): boolean {
+    const key = keyOf(target);
+    return this.#tasks.some(({ isSending, record }) => isSending && keyOf(record) === key);
   }
 
   /** Begins to work: continues what an earlier page left, and asks before the page is closed. */

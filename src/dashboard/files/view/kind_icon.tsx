@@ -48,8 +48,10 @@ export function Picture({ entry, size }: { entry: Entry; size: number }) {
 }
 
 function useThumbnail(entry: Entry): string | undefined {
-  const { room: { thumbnails }, place } = useFolder();
-  const isPossible = thumbnails.isPossible(entry);
+  const { room: { thumbnails }, place, transfers } = useFolder();
+  // An upload of this page stores one before it ends, and then the list is read again.
+  const isPending = !entry.thumbnail && transfers.isSending({ ...place, name: entry.name });
+  const isPossible = !isPending && thumbnails.isPossible(entry);
   const ready = isPossible ? thumbnails.ready(place, entry) : "";
   const [, setTurn] = useState(0);
   useEffect(() => {
@@ -63,6 +65,6 @@ function useThumbnail(entry: Entry): string | undefined {
       clearTimeout(timer);
       leaving.abort();
     };
-  }, [entry.name, entry.etag]);
+  }, [entry.name, entry.etag, isPossible]);
   return ready;
 }
