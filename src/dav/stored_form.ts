@@ -3,7 +3,7 @@
 const ASCII = /^[\x00-\x7f]*$/;
 
 /**
- * Returns a name in the Unicode form in which it is stored. macOS sends names in decomposed form, whatever the list had.
+ * Returns a name in the Unicode form in which it is stored. macOS sends names in decomposed form, also those that a list had composed.
  * If there is nothing in the form that was sent, but in another, that is meant; a new name keeps the form that was sent,
  * in the folder that exists.
  *
