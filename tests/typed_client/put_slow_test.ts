@@ -204,14 +204,12 @@ step("A Blob whose length changes is refused", async (drive) => {
 
 step("What cannot be stored is refused", async (drive) => {
   for (const content of [undefined, null, 5, {}, ["a"]]) {
-    // deno-lint-ignore no-explicit-any
-    assertEquals(await refused(() => drive.put("a", content as any)), [0, "invalid_argument"]);
+    assertEquals(await refused(() => drive.put("a", content as never)), [0, "invalid_argument"]);
   }
   async function* numbers() {
     yield 5;
   }
-  // deno-lint-ignore no-explicit-any
-  assertEquals(await refused(() => drive.put("a", numbers() as any)), [0, "invalid_argument"]);
+  assertEquals(await refused(() => drive.put("a", numbers() as never)), [0, "invalid_argument"]);
   assertEquals(await refused(() => drive.put("a", "x", { mtime: "yesterday" })), [
     0,
     "invalid_argument",

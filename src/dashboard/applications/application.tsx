@@ -10,7 +10,7 @@ import { askForm, confirm } from "../ui/form.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { RemoveSection } from "../ui/remove_button.tsx";
-import { showSecret } from "../ui/secret_dialog.tsx";
+import { showSecret } from "../ui/dialog.tsx";
 import type { Column } from "../ui/table.tsx";
 import { askForApp } from "./app_form.tsx";
 import { AccessBadge, addressOfApp } from "./applications.tsx";

@@ -3,7 +3,7 @@ import { dataOf, type Schemas } from "../core/api.ts";
 import { useApp } from "../core/context.ts";
 import { useAnswer } from "../core/resource.ts";
 import { Collection } from "../ui/collection.tsx";
-import { showSecret } from "../ui/secret_dialog.tsx";
+import { showSecret } from "../ui/dialog.tsx";
 import type { Column } from "../ui/table.tsx";
 import { askForKey } from "./new_key.tsx";
 import { RIGHTS_COLUMNS } from "./rights.tsx";

@@ -4,7 +4,7 @@ import { type App, useApp } from "../core/context.ts";
 import { useAnswer } from "../core/resource.ts";
 import { Collection } from "../ui/collection.tsx";
 import { LabelledCopy, Snippet } from "../ui/copy.tsx";
-import { showOnce } from "../ui/secret_dialog.tsx";
+import { showOnce } from "../ui/dialog.tsx";
 import type { Column } from "../ui/table.tsx";
 import { askForKey } from "./new_key.tsx";
 import { type ListedKey, RIGHTS_COLUMNS } from "./rights.tsx";

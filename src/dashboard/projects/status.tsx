@@ -5,10 +5,9 @@ import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
 import { folderOf, labelOf } from "../files/entry.ts";
 import { CopyButton } from "../ui/copy.tsx";
-import { Facts } from "../ui/facts.tsx";
+import { Facts, Meter } from "../ui/facts.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Loaded } from "../ui/loaded.tsx";
-import { Meter } from "../ui/meter.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
 

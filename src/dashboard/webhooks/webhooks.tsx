@@ -7,7 +7,7 @@ import { IconButton } from "../ui/button.tsx";
 import { Collection } from "../ui/collection.tsx";
 import { askForm } from "../ui/form.tsx";
 import { Section } from "../ui/page.tsx";
-import { showSecret } from "../ui/secret_dialog.tsx";
+import { showSecret } from "../ui/dialog.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 
 type Webhook = Schemas["Webhook"];
