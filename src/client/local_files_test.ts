@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { join } from "@std/path/join";
 import { ClientError } from "./errors.ts";
-import { isSameTime, openPlainFile, PlainTree } from "./local_files.ts";
+import { isSameTime, openPlainFile, PlainTree, readFile } from "./local_files.ts";
 
 /** A folder with `tree`, and with `outside/file` as the target of links. */
 async function withTree(test: (folder: string, tree: PlainTree) => Promise<void>): Promise<void> {
@@ -85,4 +85,18 @@ Deno.test("Times are compared by the millisecond, or by the second if one of the
     [1700000001000, 1700000000999, true],
   ];
   for (const [here, there, same] of cases) assertEquals(isSameTime(here, there), same);
+});
+
+Deno.test("A file is read in growing pieces, which stay as they were", async () => {
+  const path = await Deno.makeTempFile({ prefix: "kvdrive-test-" });
+  try {
+    for (const size of [0, 1, 16 * 1024, 16 * 1024 + 1, 48 * 1024, 700_001]) {
+      const bytes = new Uint8Array(size).map((_, index) => index % 251);
+      await Deno.writeFile(path, bytes);
+      const pieces = await Array.fromAsync(readFile(path));
+      assertEquals(await new Blob(pieces as BlobPart[]).bytes(), bytes);
+    }
+  } finally {
+    await Deno.remove(path);
+  }
 });

@@ -154,7 +154,7 @@ export async function* splitParts(
 }
 
 /** The bytes of a buffer at first: most files are smaller than one part. */
-const FIRST_BUFFER = 64 * 1024;
+const FIRST_BUFFER = 16 * 1024;
 
 /** The bytes of one part. They are copied, as the sender of a stream may use its buffers again. */
 class PartBuffer {

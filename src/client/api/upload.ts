@@ -83,7 +83,7 @@ export interface UploadControl {
   /** In place of `resume`. */
   memory?: UploadMemory;
   /** @throws {KvdriveError} if the content has changed. Is called before the file becomes visible. */
-  verify?(): Promise<void>;
+  verify?(): void;
 }
 
 /** A file that was stored. */
@@ -176,7 +176,7 @@ class FileUpload {
     const { drive, name } = this.place;
     const attributes = this.#attributes;
     const sha256 = await sha256Of(bytes);
-    await this.control.verify?.();
+    this.control.verify?.();
     let attempts = 0;
     try {
       const stored = await this.transport.json<StoredFile>({
@@ -216,7 +216,7 @@ class FileUpload {
       else await this.#memory?.begin?.(id);
       await this.#sendAll(uploads, id, { first, release, found });
       if (found !== undefined) await this.#verify(uploads, id);
-      await this.control.verify?.();
+      this.control.verify?.();
       const { project_id, drive_name, expires } = await uploads.complete(id, name, this.options);
       return { name, project_id, drive_name, ...(expires === undefined ? {} : { expires }) };
     } catch (error) {

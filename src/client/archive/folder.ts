@@ -187,7 +187,7 @@ export class FolderSource implements ImportSource {
   async *entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem> {
     for await (const entry of localTree(join(this.folder, DRIVES_FOLDER), ALL)) {
       const path = `${DRIVES_FOLDER}/${entry.name}`;
-      if (entry.kind === "file") yield await this.#fileAt(path);
+      if (entry.kind === "file") yield this.#fileAt(path);
       else if (entry.kind === "folder") yield { path, isEmpty: entry.isEmpty };
       else {
         const { reason, effect } = entry;
@@ -196,9 +196,9 @@ export class FolderSource implements ImportSource {
     }
   }
 
-  async #fileAt(path: string): Promise<ImportFile | ImportProblem> {
+  #fileAt(path: string): ImportFile | ImportProblem {
     try {
-      const source = await fileSource(join(this.folder, path), { follows: false });
+      const source = fileSource(join(this.folder, path), { follows: false });
       return { path, size: source.size, source };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -245,7 +245,7 @@ async function readIndexOf(folder: string): Promise<Map<string, IndexEntry>> {
     const kind = await kindOf(path);
     if (kind === undefined) return new Map();
     if (kind === "link") throw linkError(path);
-    const { read } = await fileSource(path, { follows: false });
+    const { read } = fileSource(path, { follows: false });
     return await indexBy(read(), (entry) => entry.path);
   } catch (error) {
     throw fileError("read", path, error);

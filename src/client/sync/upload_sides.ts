@@ -83,7 +83,7 @@ export class UploadSides implements SyncSides {
     const path = join(this.root, own);
     const name = prefix + own;
     try {
-      const source = await fileSource(path, { follows: false });
+      const source = fileSource(path, { follows: false });
       const sent = await upload({ drives: this.drives, drive, name }, source, {
         type: contentTypeOf(name),
         mtime: source.modified,

@@ -124,10 +124,10 @@ class SendRun {
     const { target: { drive }, existing, isMove } = this.job;
     const isFromPipe = candidate.kind === "pipe";
     if (isDryRun) {
-      const size = isFromPipe ? undefined : (await fileSource(path)).size;
+      const size = isFromPipe ? undefined : fileSource(path).size;
       return await this.#plan(path, name, size);
     }
-    const source = isFromPipe ? await openPipe(path) : await fileSource(path);
+    const source = isFromPipe ? await openPipe(path) : fileSource(path);
     const { size, resumed } = await upload({ drives, drive, name }, source, {
       type: call.get("type") ?? contentTypeOf(name),
       mtime: source.modified,
@@ -166,7 +166,7 @@ class SendRun {
   /** Deletes a file that is in the drive now. One that has changed since stays. */
   async #removeSource(candidate: Candidate, source: Source): Promise<void> {
     const { path } = candidate;
-    await source.verify();
+    source.verify();
     try {
       await Deno.remove(path);
     } catch (error) {
