@@ -6,7 +6,8 @@ import { observeEnd, withoutBody } from "../http/responses/sent_response.ts";
 import type { Permission } from "../rules/rights.ts";
 import { authorize, type DavCall, type DavDeps, type Incoming } from "./dav_call.ts";
 import { davErrors, errorResponse, toDavError } from "./dav_error.ts";
-import { DAV, parsePath } from "./dav_path.ts";
+import { parsePath } from "./dav_path.ts";
+import { DAV_ROUTE } from "./dav_request.ts";
 import { copy, move } from "./methods/copy_move.ts";
 import { remove } from "./methods/delete.ts";
 import { get } from "./methods/get.ts";
@@ -43,9 +44,6 @@ const METHODS: ReadonlyMap<string, Method> = new Map(Object.entries(
 
 const ALLOWED = ["OPTIONS", ...METHODS.keys()].join(", ");
 
-/** How the routes are named in logs and metrics: without names and secrets. */
-const ROUTE = `/${DAV}`;
-
 /** WebDAV (RFC 4918, classes 1, 2 and 3): answers every request below `/dav`, and never throws. */
 export function createDavApp(
   deps: DavDeps,
@@ -63,31 +61,11 @@ export function createDavApp(
   };
 }
 
-/** What may follow the path of WebDAV. */
-const END = /^(?:[/?]|$)/;
-
-/**
- * Returns whether a request is for WebDAV. Windows asks the root of a server for its options first, with a header that it
- * alone sends: everyone else is told what the page there allows.
- *
- * @param basePath The path that all routes are below; empty for none.
- */
-export function isDavRequest({ method, url, headers }: Request, basePath: string): boolean {
-  const path = url.indexOf("/", url.indexOf("://") + 3);
-  const start = `${basePath}${ROUTE}`;
-  // Every request of the server comes here, so it is not parsed.
-  if (path !== -1 && url.startsWith(start, path)) {
-    const end = path + start.length;
-    return END.test(url.slice(end, end + 1));
-  }
-  return method === "OPTIONS" && url.slice(path) === `${basePath}/` && headers.has("translate");
-}
-
 async function dispatch(incoming: Incoming, deps: DavDeps): Promise<Response> {
   const { request, context } = incoming;
   assertHost(request.headers);
   const method = METHODS.get(request.method);
-  deps.observer.route(context, ROUTE, method?.kind ?? "other");
+  deps.observer.route(context, DAV_ROUTE, method?.kind ?? "other");
   if (request.method === "OPTIONS") return options();
   if (method === undefined) {
     throw davErrors.methodNotAllowed(

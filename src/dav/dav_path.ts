@@ -6,9 +6,7 @@
  */
 import { decodeSegment } from "../http/request_target.ts";
 import { davErrors } from "./dav_error.ts";
-
-/** The first segment of all paths. */
-export const DAV = "dav";
+import { DAV } from "./dav_request.ts";
 
 /** What a path names. */
 export interface DavPath {

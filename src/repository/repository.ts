@@ -20,8 +20,8 @@ import { addKey, isKey, KEYS, newMasterKey, openMasterKey } from "./keys.ts";
 import { decodeManifest, parseObject, type Snapshot, textIn } from "./manifest.ts";
 import { encryption, type ObjectKind, type Sealer, UNENCRYPTED } from "./seal.ts";
 import type { Bytes } from "./bytes.ts";
-import { isS3, openTarget, type TargetSettings } from "./targets/open_target.ts";
-import type { Target } from "./targets/target.ts";
+import { openTarget, type TargetSettings } from "./targets/open_target.ts";
+import { isS3, type Target } from "./targets/target.ts";
 import { decodeNode, type LoadNode, type ObjectRef } from "./tree.ts";
 import { unpack } from "./data_object.ts";
 

@@ -1,5 +1,6 @@
 import { createApp } from "../app.ts";
 import type { Deps } from "../api/endpoint.ts";
+import { isDavRequest } from "../dav/dav_request.ts";
 import type { HttpError } from "../http/http_error.ts";
 import { requestedHost } from "../http/network/request_origin.ts";
 import type { Handler } from "../http1/server.ts";
@@ -31,7 +32,7 @@ export async function respondersOf(
   },
   deps: Deps,
 ): Promise<Responders> {
-  const routes = await withWebdav(createApp(deps), settings, deps);
+  const routes = withWebdav(createApp(deps), settings, deps);
   if (s3Domain === undefined && s3Port === "off") return { app: routes };
   const { createS3App, refuse } = await import("../s3/s3_app.ts");
   const handler = createS3App({ ...deps, domain: s3Domain });
@@ -48,21 +49,27 @@ interface WebdavSettings {
   webdavNoJunk: boolean;
 }
 
-/** Adds WebDAV to the routes of the server's own host names, unless it is off. */
-async function withWebdav(
+/**
+ * Adds WebDAV to the routes of the server's own host names, unless it is off. Its modules are loaded for its first
+ * request, because most servers start without one soon after.
+ */
+function withWebdav(
   routes: Handler,
   { webdav, webdavPlain: allowsPlain, webdavNoJunk: refusesJunk }: WebdavSettings,
   deps: Deps,
-): Promise<Handler> {
+): Handler {
   if (!webdav) return routes;
-  const { createDavApp, isDavRequest } = await import("../dav/dav_app.ts");
-  const dav = createDavApp({ ...deps, webdav: { allowsPlain, refusesJunk } });
+  const load = async () => {
+    const { createDavApp } = await import("../dav/dav_app.ts");
+    return createDavApp({ ...deps, webdav: { allowsPlain, refusesJunk } });
+  };
+  let dav: Promise<Handler> | undefined;
   const { basePath, share: { host: shareHost } } = deps;
   const isForLinks = ({ headers }: Request) =>
     shareHost !== undefined && requestedHost(headers) === shareHost;
   return (request, info) =>
     isDavRequest(request, basePath) && !isForLinks(request)
-      ? dav(request, info)
+      ? (dav ??= load()).then((handler) => handler(request, info))
       : routes(request, info);
 }
 

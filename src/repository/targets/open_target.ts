@@ -1,18 +1,13 @@
 import { RepositoryError } from "../errors.ts";
 import { FolderTarget } from "./folder_target.ts";
 import { type S3Settings, S3Target } from "./s3_target.ts";
-import type { Target } from "./target.ts";
+import { isS3, type Target } from "./target.ts";
 
 /** A target as the command line names it, and what it takes to reach it. It can be sent to a thread. */
 export interface TargetSettings {
   /** A folder, or `s3://BUCKET/PREFIX`. */
   target: string;
   s3?: S3Settings | undefined;
-}
-
-/** Returns whether a target is one of S3. */
-export function isS3(target: string): boolean {
-  return /^s3:/i.test(target);
 }
 
 /** Opens a target. Nothing is read or written yet. @throws {RepositoryError} if its name is invalid. */

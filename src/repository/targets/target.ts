@@ -5,6 +5,11 @@
  */
 import type { Bytes } from "../bytes.ts";
 
+/** Returns whether a target, as the command line names it, is one of S3. */
+export function isS3(target: string): boolean {
+  return /^s3:/i.test(target);
+}
+
 export interface ListedObject {
   name: string;
   /** Bytes. */

@@ -1,5 +1,5 @@
 import { dirname } from "@std/path/dirname";
-import { isS3 } from "../../../repository/targets/open_target.ts";
+import { isS3 } from "../../../repository/targets/target.ts";
 import { databasePath } from "../../../store/disk/store_files.ts";
 import { storeIdOf } from "../../../store/snapshots/store_id.ts";
 import { requireWhole, takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";

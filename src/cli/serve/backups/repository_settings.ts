@@ -4,7 +4,7 @@
  * @module
  */
 import type { RepositorySettings } from "../../../repository/repository.ts";
-import { isS3 } from "../../../repository/targets/open_target.ts";
+import { isS3 } from "../../../repository/targets/target.ts";
 import { failureReason } from "../../../rules/system_error.ts";
 import type { RepositoryOptions } from "../../options/serve_options.ts";
 import { type Environment, UsageError } from "../../terminal/output.ts";

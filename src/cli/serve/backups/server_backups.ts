@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { isS3 } from "../../../repository/targets/open_target.ts";
+import { isS3 } from "../../../repository/targets/target.ts";
 import { failureReason } from "../../../rules/system_error.ts";
 import { BackupFolder } from "../../../store/backup/backup_folder.ts";
 import type { BackupStatus } from "../../../store/backup/backup_health.ts";
 import { BackupSchedule } from "../../../store/backup/backup_schedule.ts";
 import { FileBackups } from "../../../store/backup/file_backups.ts";
 import { databasePath } from "../../../store/disk/store_files.ts";
-import { RepositoryBackups } from "../../../store/snapshots/repository_backups.ts";
+import type { RepositoryBackups } from "../../../store/snapshots/repository_backups.ts";
 import { type SnapshotStatus, snapshotStatus } from "../../../store/snapshots/snapshot_status.ts";
 import { repositorySettings, UNENCRYPTED_WARNING } from "./repository_settings.ts";
 import type { ServeOptions } from "../../options/serve_options.ts";
@@ -86,6 +86,7 @@ async function openRepository(
     }
     printError(`${UNENCRYPTED_WARNING}.\n`);
   }
+  const { RepositoryBackups } = await import("../../../store/snapshots/repository_backups.ts");
   const backups = new RepositoryBackups({
     folder: data,
     repository,
