@@ -1,3 +1,16 @@
+/**
+ * What all transfers have in common: `put`, `get`, `cp`, `mv`, `sync`, `export` and `import`.
+ *
+ * Each lists what there is to do, and says what becomes of a file. One pool (`forEachConcurrent`) works on it, one report
+ * counts the outcomes and the bytes (`TransferReport.attempt`), the connection repeats requests that fail (`retrier.ts`),
+ * and an interrupted file is resumed (`upload.ts`, `download.ts`).
+ *
+ * Their lists stay apart, as they differ in what they must do: `sync` compares two trees in order, and deletes last; `cp`
+ * within drives has the server do it, in batches; an archive is written one file after another; and an import knows only
+ * at its end what the index has in addition.
+ *
+ * @module
+ */
 import { Semaphore } from "../rules/concurrency.ts";
 import type { DownloadSource } from "./download.ts";
 import type { FileInfo } from "./drives.ts";
@@ -25,6 +38,17 @@ export interface TransferEvents {
   onRemark?: (kind: "skipped" | "failed", remark: Remark) => void;
 }
 
+/** What became of a file or a folder. */
+export type Outcome =
+  | { kind: "transferred"; bytes: number }
+  /** The file was up to date. `bytes` counts towards the progress. */
+  | { kind: "unchanged"; bytes: number }
+  /** A folder that may be empty is kept, or was there. */
+  | { kind: "folder" }
+  | { kind: "skipped"; reason: string }
+  /** The file was to be transferred, but cannot be, as a link. */
+  | { kind: "left out"; reason: string };
+
 export class TransferReport {
   /** Transferred files, and their bytes. */
   done = 0;
@@ -45,19 +69,20 @@ export class TransferReport {
   }
 
   /**
-   * Transfers a file or a folder. A failure is reported, and the bytes that were counted are taken back.
+   * Transfers a file or a folder, and counts the outcome. A failure is reported, and its bytes are taken back.
    *
-   * @param work Calls `onBytes` with counts of bytes.
+   * @param work Calls `onBytes` with counts of bytes. Returns `undefined` if nothing is known yet.
    * @throws what would fail every other file, too.
    */
   async attempt(
     drive: string,
     name: string,
-    work: (onBytes: OnBytes) => Promise<void>,
+    work: (onBytes: OnBytes) => Promise<Outcome | undefined>,
   ): Promise<void> {
     this.begin(drive, name);
     try {
-      await counting((count) => this.progress(count), work);
+      const outcome = await counting((count) => this.progress(count), work);
+      if (outcome !== undefined) this.count(drive, name, outcome);
     } catch (error) {
       if (isFatal(error)) throw error;
       this.fail(drive, name, error);
@@ -68,29 +93,23 @@ export class TransferReport {
     this.events.onBytes?.(count);
   }
 
-  add(size: number): void {
-    this.done++;
-    this.bytes += size;
-  }
-
-  same(size: number): void {
-    this.unchanged++;
-    this.progress(size);
-  }
-
-  /** Counts a folder that was kept, or was there. */
-  addFolder(): void {
-    this.folders++;
-  }
-
-  skip(drive: string, name: string, reason: string): void {
-    this.#note("skipped", this.skipped, { drive, name, reason });
-  }
-
-  /** Skips a file that was to be transferred, but cannot be, such as a link. */
-  leaveOut(drive: string, name: string, reason: string): void {
-    this.leftOut++;
-    this.skip(drive, name, reason);
+  count(drive: string, name: string, outcome: Outcome): void {
+    switch (outcome.kind) {
+      case "transferred":
+        this.done++;
+        this.bytes += outcome.bytes;
+        return;
+      case "unchanged":
+        this.unchanged++;
+        return this.progress(outcome.bytes);
+      case "folder":
+        this.folders++;
+        return;
+      case "left out":
+        this.leftOut++;
+        break;
+    }
+    this.#note("skipped", this.skipped, { drive, name, reason: outcome.reason });
   }
 
   fail(drive: string, name: string, error: unknown): void {

@@ -2,7 +2,7 @@ import type { DownloadSource } from "../download.ts";
 import type { DriveInfo, FileInfo } from "../drives.ts";
 import { isFatal } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
-import { forEachConcurrent, type TransferReport, withVersion } from "../transfers.ts";
+import { forEachConcurrent, type Outcome, type TransferReport, withVersion } from "../transfers.ts";
 import type { IndexEntry } from "./index.ts";
 
 /** The destination of an export: a folder or an archive. */
@@ -36,11 +36,12 @@ export async function exportDrives(
       for await (const name of drives.listFolders(drive)) {
         await report.attempt(drive, name, async () => {
           await target.addFolder(drive, name);
-          report.addFolder();
+          return { kind: "folder" };
         });
       }
       for (const { name, path } of target.obsolete(drive)) {
-        report.skip(drive, name, `it is no longer in the drive; its copy stays in ${path}`);
+        const reason = `it is no longer in the drive; its copy stays in ${path}`;
+        report.count(drive, name, { kind: "skipped", reason });
       }
     } catch (error) {
       if (isFatal(error)) throw error;
@@ -57,14 +58,12 @@ async function exportFile(
 ): Promise<void> {
   const { drive, file: { name } } = source;
   await report.attempt(drive, name, async (onBytes) => {
-    const isThere = await withVersion(source, onBytes, async (file, onBytes) => {
-      if (await target.has(drive, file)) report.same(file.size);
-      else {
-        await target.add(drive, file, onBytes);
-        report.add(file.size);
-      }
-      return true;
+    const outcome = await withVersion<Outcome>(source, onBytes, async (file, onBytes) => {
+      const { size: bytes } = file;
+      if (await target.has(drive, file)) return { kind: "unchanged", bytes };
+      await target.add(drive, file, onBytes);
+      return { kind: "transferred", bytes };
     });
-    if (isThere === undefined) report.skip(drive, name, "it was deleted during the export");
+    return outcome ?? { kind: "skipped", reason: "it was deleted during the export" };
   });
 }

@@ -8,7 +8,7 @@ import { copyTime, type FileInfo, sha256OfStream } from "../drives.ts";
 import { ClientError, hasStatus, isFileChanged } from "../errors.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import { isSameTime, type Source } from "../local_files.ts";
-import { forEachConcurrent, type TransferReport, TRANSFERS } from "../transfers.ts";
+import { forEachConcurrent, type Outcome, type TransferReport, TRANSFERS } from "../transfers.ts";
 import { stateKey, upload } from "../upload.ts";
 import type { UploadStates } from "../upload_states.ts";
 import { DRIVES_FOLDER, type IndexEntry } from "./index.ts";
@@ -69,30 +69,27 @@ export async function importDrives(
     if ("isEmpty" in file && !isKept(file, place)) return;
     if (options.drive !== undefined && place.drive !== options.drive) return;
     hasDrive = true;
-    if ("problem" in file) {
-      const { problem, hasFailed = false } = file;
-      if (hasFailed) return report.fail(place.drive, place.name, problem);
-      return report.skip(place.drive, place.name, problem);
-    }
-    if (place.known?.problem !== undefined) {
-      return report.fail(place.drive, place.name, place.known.problem);
-    }
-    const problem = problemOf(place);
-    if (problem !== undefined) return report.skip(place.drive, place.name, problem);
     await report.attempt(place.drive, place.name, async (onBytes) => {
+      if ("problem" in file) {
+        if (file.hasFailed) throw new ClientError(file.problem);
+        return { kind: "skipped", reason: file.problem };
+      }
+      if (place.known?.problem !== undefined) throw new ClientError(place.known.problem);
+      const reason = problemOf(place);
+      if (reason !== undefined) return { kind: "skipped", reason };
       if (!("isEmpty" in file)) {
-        return await new FileImport(drives, file, place, { ...options, slots }, report).run(
-          onBytes,
-        );
+        return await new FileImport(drives, file, place, { ...options, slots }).run(onBytes);
       }
       await drives.createFolder(place.drive, place.name);
-      report.addFolder();
+      return { kind: "folder" };
     });
   });
   for (const { drive, name, path } of source.index.values()) {
     const isMissing = !found.has(path) && (options.drive ?? drive) === drive;
     hasDrive ||= drive === options.drive;
-    if (isMissing) report.skip(drive, name, `the index lists ${path}, which does not exist`);
+    if (!isMissing) continue;
+    const reason = `the index lists ${path}, which does not exist`;
+    report.count(drive, name, { kind: "skipped", reason });
   }
   if (!hasDrive) throw new ClientError(`The export has no drive "${options.drive}"`);
 }
@@ -156,14 +153,14 @@ class FileImport {
     private readonly file: ImportFile,
     private readonly place: Destination,
     private readonly options: ImportOptions & { slots: Semaphore },
-    private readonly report: TransferReport,
   ) {}
 
-  async run(onBytes: (count: number) => void): Promise<void> {
+  async run(onBytes: (count: number) => void): Promise<Outcome> {
     const { drive, name } = this.place;
-    const report = this.report;
     const there = await this.drives.stat(drive, name);
-    if (there !== undefined && await this.#isSame(there)) return report.same(this.file.size);
+    if (there !== undefined && await this.#isSame(there)) {
+      return { kind: "unchanged", bytes: this.file.size };
+    }
     const target = { drives: this.drives, drive, name };
     try {
       const { size } = await upload(target, this.file.source, {
@@ -174,7 +171,7 @@ class FileImport {
         remembersVersion: true,
         onBytes,
       });
-      report.add(size);
+      return { kind: "transferred", bytes: size };
     } catch (error) {
       if (!hasStatus(error, 412)) throw error;
       throw new ClientError(`${error.message}: --force replaces it`);

@@ -1,8 +1,13 @@
-import { ClientError, isFatal } from "../errors.ts";
+import { ClientError } from "../errors.ts";
 import { batchesOf } from "./relocation.ts";
-import { counting, forEachConcurrent, type OnBytes, type TransferReport } from "../transfers.ts";
+import {
+  forEachConcurrent,
+  type OnBytes,
+  type Outcome,
+  type TransferReport,
+} from "../transfers.ts";
 import { NameSpool } from "./name_spool.ts";
-import { compareTrees, type FileEntry, type Step, type Tree } from "./tree.ts";
+import { compareTrees, type FileEntry, type FolderEntry, type Step, type Tree } from "./tree.ts";
 
 /** Names that are deleted together. */
 const DELETE_BATCH = 500;
@@ -129,9 +134,8 @@ class Sync {
   #note({ side, problem }: Step & { kind: "problem" }): void {
     const { name, reason, effect } = problem;
     if (effect === "unreadable") this.#fail(name, reason);
-    else if (side === "source" && effect === "ignored") this.#skip(name, reason);
     else if (side === "source") {
-      this.report.leaveOut(this.sides.place.drive, this.#shown(name), reason);
+      this.#count(name, { kind: effect === "ignored" ? "skipped" : "left out", reason });
     }
   }
 
@@ -147,22 +151,38 @@ class Sync {
     if (source.kind !== "file" || target.kind !== "file") return false;
     const isSame = !this.options.comparesBytes && source.size === target.size &&
       this.sides.hasSameTime(source, target) === true;
-    if (isSame) this.report.same(source.size);
+    if (isSame) this.#count(source.name, { kind: "unchanged", bytes: source.size });
     return !isSame;
   }
 
+  /** Transfers what may be new. What is blocked is tried again if something is to be deleted. */
   async #apply(step: Step): Promise<void> {
     if (step.kind !== "new" && step.kind !== "same name") return;
     const { source } = step;
-    if (source.kind === "folder") return await this.#makeFolder(source.name);
     const target = step.kind === "same name" && step.target.kind === "file"
       ? step.target
       : undefined;
-    await this.#guard(source.name, async () => {
-      if (target === undefined || !await this.#isSame(source, target)) {
-        await this.#send(source, target);
+    await this.report.attempt(this.#drive, this.#shown(source.name), async (onBytes) => {
+      try {
+        return await this.#transfer(source, target, onBytes);
+      } catch (error) {
+        if (!(error instanceof Blocked) || !this.options.deletes) throw error;
+        await this.blocked.add(source.name);
+        return undefined;
       }
     });
+  }
+
+  async #transfer(
+    source: FileEntry | FolderEntry,
+    target: FileEntry | undefined,
+    onBytes: OnBytes,
+  ): Promise<Outcome> {
+    if (source.kind === "folder") return await this.#makeFolder(source.name);
+    if (target !== undefined && await this.#isSame(source, target)) {
+      return { kind: "unchanged", bytes: source.size };
+    }
+    return await this.#send(source, target, onBytes);
   }
 
   /** Reports whether files of the same name are the same, after looking at their bytes. */
@@ -175,40 +195,26 @@ class Sync {
     const isSame = await this.sides.hasSameBytes(source, target) ?? hasSameTime ?? false;
     if (!isSame) return false;
     if (!comparesBytes && !isDryRun) await setTime?.call(this.sides, source, target);
-    this.report.same(source.size);
     return true;
   }
 
-  async #send(source: FileEntry, target: FileEntry | undefined): Promise<void> {
-    const { drive } = this.sides.place;
-    const { name } = source;
-    this.report.begin(drive, this.#shown(name));
-    const size = this.options.isDryRun ? source.size : await counting(
-      (count) => this.report.progress(count),
-      (onBytes) => this.sides.send(source, target, onBytes),
-    );
-    if (size === undefined) return this.#skip(name, "it was deleted meanwhile");
-    this.report.add(size);
-    this.options.onChange?.({ kind: "sent", name: this.#shown(name), size });
+  async #send(
+    source: FileEntry,
+    target: FileEntry | undefined,
+    onBytes: OnBytes,
+  ): Promise<Outcome> {
+    const size = this.options.isDryRun
+      ? source.size
+      : await this.sides.send(source, target, onBytes);
+    if (size === undefined) return { kind: "skipped", reason: "it was deleted meanwhile" };
+    this.options.onChange?.({ kind: "sent", name: this.#shown(source.name), size });
+    return { kind: "transferred", bytes: size };
   }
 
-  async #makeFolder(name: string): Promise<void> {
-    await this.#guard(name, async () => {
-      if (!this.options.isDryRun) await this.sides.makeFolder(name);
-      this.report.addFolder();
-      this.options.onChange?.({ kind: "created", name: this.#shown(name) });
-    });
-  }
-
-  /** Reports the failure of one name. One that is blocked is tried again if something is to be deleted. */
-  async #guard(name: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (isFatal(error)) throw error;
-      if (error instanceof Blocked && this.options.deletes) await this.blocked.add(name);
-      else this.#fail(name, error);
-    }
+  async #makeFolder(name: string): Promise<Outcome> {
+    if (!this.options.isDryRun) await this.sides.makeFolder(name);
+    this.options.onChange?.({ kind: "created", name: this.#shown(name) });
+    return { kind: "folder" };
   }
 
   #reasonToKeep(): string | undefined {
@@ -244,22 +250,24 @@ class Sync {
     for await (const name of this.blocked.names()) names.add(name);
     for await (const entry of this.sides.source()) {
       if (entry.kind === "problem" || !names.has(entry.name)) continue;
-      try {
-        if (entry.kind === "file") await this.#send(entry, undefined);
-        else await this.#makeFolder(entry.name);
-      } catch (error) {
-        if (isFatal(error)) throw error;
-        this.#fail(entry.name, error);
-      }
+      await this.report.attempt(
+        this.#drive,
+        this.#shown(entry.name),
+        (onBytes) => this.#transfer(entry, undefined, onBytes),
+      );
     }
   }
 
-  #skip(name: string, reason: string): void {
-    this.report.skip(this.sides.place.drive, this.#shown(name), reason);
+  #count(name: string, outcome: Outcome): void {
+    this.report.count(this.#drive, this.#shown(name), outcome);
   }
 
   #fail(name: string, error: unknown): void {
-    this.report.fail(this.sides.place.drive, this.#shown(name), error);
+    this.report.fail(this.#drive, this.#shown(name), error);
+  }
+
+  get #drive(): string {
+    return this.sides.place.drive;
   }
 
   #shown(name: string): string {

@@ -119,7 +119,7 @@ class CopyRun {
       }
     }
     for (const { from, to } of folders) {
-      report.addFolder();
+      report.count(source.drive, from, { kind: "folder" });
       if (isDryRun) continue;
       await drives.createFolder(this.target.drive, to);
       if (this.kind === "move") await drives.deleteFolder(source.drive, from);
@@ -161,7 +161,7 @@ class CopyRun {
         await this.#finish(source, { ...one, ...error });
       } catch (error) {
         if (!hasStatus(error, 412)) throw error;
-        this.transfer.report.skip(this.target.drive, one.to, "it exists");
+        this.#skip(one.to);
       }
     }
   }
@@ -176,13 +176,17 @@ class CopyRun {
     const present = isMove || skipsTaken ? await drives.stat(this.target.drive, to) : undefined;
     // A move whose answer was lost may have been done: a file that is moved keeps its version.
     if (isMove && present?.etag === file.etag) this.#done(source, planned);
-    else if (skipsTaken && present !== undefined) {
-      report.skip(this.target.drive, to, "it exists");
-    } else report.fail(source.drive, from, error);
+    else if (skipsTaken && present !== undefined) this.#skip(to);
+    else report.fail(source.drive, from, error);
+  }
+
+  #skip(to: string): void {
+    const outcome = { kind: "skipped", reason: "it exists" } as const;
+    this.transfer.report.count(this.target.drive, to, outcome);
   }
 
   #done({ drive }: RemoteSource, { from, to, file }: Planned): void {
-    this.transfer.report.add(file.size);
+    this.transfer.report.count(drive, from, { kind: "transferred", bytes: file.size });
     const json = { drive, name: from, to_drive: this.target.drive, to, size: file.size };
     const line = `Would ${this.kind} ${drive}:${from} to ${this.target.drive}:${to}`;
     this.transfer.printFile(json, line);

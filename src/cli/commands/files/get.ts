@@ -5,7 +5,12 @@ import { copyVersion, download } from "../../../client/download.ts";
 import { copyTime, type FileInfo, sha256OfStream } from "../../../client/drives.ts";
 import { ClientError, fileChanged, fileError } from "../../../client/errors.ts";
 import { isSameTime, readFile, statIfExists } from "../../../client/local_files.ts";
-import { forEachConcurrent, type OnBytes, withVersion } from "../../../client/transfers.ts";
+import {
+  forEachConcurrent,
+  type OnBytes,
+  type Outcome,
+  withVersion,
+} from "../../../client/transfers.ts";
 import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../../rules/archive/local_paths.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { UsageError, writeOut } from "../../terminal/output.ts";
@@ -26,8 +31,8 @@ export interface FetchJob {
   isMove: boolean;
 }
 
-/** What was done with a file. */
-type Outcome = "new" | "same" | "skipped";
+/** What is at the path of a file that is fetched, and what follows of it. */
+type Found = "new" | "same" | "skipped";
 
 export async function getFiles(call: CommandCall): Promise<void> {
   await fetchFiles(call, {
@@ -81,7 +86,8 @@ class GetRun {
     await makeFolder(dirname(target), isDryRun);
     const done = await this.#fetch(drive, file, target, (count) => report.progress(count));
     this.#print(drive, file, target, done);
-    if (done === "skipped") return report.skip(drive, file.name, `${target} exists`);
+    report.count(drive, file.name, outcomeOf(done, file, target));
+    if (done === "skipped") return;
     const what = done === "same" ? "is up to date" : `(${formatBytes(file.size)})`;
     if (!isDryRun || done === "same") this.transfer.printSummary(`${target} ${what}`);
   }
@@ -98,7 +104,7 @@ class GetRun {
       await forEachConcurrent(source.entries(filter), concurrency, async (entry) => {
         if (entry.kind === "folder") {
           await makeFolder(join(folder, paths.folderFor(entry.below)), isDryRun);
-          return report.addFolder();
+          return report.count(drive, entry.name, { kind: "folder" });
         }
         const path = paths.pathFor(entry.below);
         if (path !== entry.below) {
@@ -138,10 +144,8 @@ class GetRun {
     await report.attempt(drive, file.name, async (onBytes) => {
       await makeFolder(dirname(target), isDryRun);
       const done = await this.#fetch(drive, file, target, onBytes);
-      if (done === "skipped") return report.skip(drive, file.name, `${target} exists`);
-      if (done === "same") report.same(0);
-      else report.add(file.size);
       this.#print(drive, file, target, done);
+      return outcomeOf(done, file, target);
     });
   }
 
@@ -151,12 +155,11 @@ class GetRun {
     file: FileInfo,
     target: string,
     onBytes: OnBytes,
-  ): Promise<Outcome> {
+  ): Promise<Found> {
     const { drives, isDryRun } = this.transfer;
     const source = { drives, drive, file };
     const done = await withVersion(source, onBytes, async (file, onBytes) => {
       const state = await this.#stateOf(file, target);
-      if (state === "same") onBytes(file.size);
       if (state === "skipped" || isDryRun) return state;
       if (state === "new") await download({ ...source, file }, target, { onBytes });
       if (this.job.isMove) await this.#removeSource(drive, file);
@@ -167,7 +170,7 @@ class GetRun {
   }
 
   /** Returns what is to be done with a file. @throws {ClientError} if another file must not be replaced. */
-  async #stateOf(file: FileInfo, target: string): Promise<Outcome> {
+  async #stateOf(file: FileInfo, target: string): Promise<Found> {
     const existing = await statIfExists(target);
     if (existing === undefined) return "new";
     if (existing.isFile && await isSame(file, target, existing)) return "same";
@@ -198,7 +201,7 @@ class GetRun {
     }
   }
 
-  #print(drive: string, file: FileInfo, path: string, done: Outcome): void {
+  #print(drive: string, file: FileInfo, path: string, done: Found): void {
     if (done === "skipped") return;
     const { name, size, type, etag } = file;
     const unchanged = done === "same" ? { unchanged: true } : {};
@@ -216,6 +219,11 @@ class GetRun {
     }
     return bytes;
   }
+}
+
+function outcomeOf(found: Found, { size: bytes }: FileInfo, target: string): Outcome {
+  if (found === "skipped") return { kind: "skipped", reason: `${target} exists` };
+  return { kind: found === "same" ? "unchanged" : "transferred", bytes };
 }
 
 async function makeFolder(path: string, isDryRun: boolean): Promise<void> {

@@ -2,7 +2,7 @@ import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { ClientError, fileExists, hasStatus } from "../../../client/errors.ts";
 import { fileSource, type Source } from "../../../client/local_files.ts";
-import { forEachConcurrent, type OnBytes } from "../../../client/transfers.ts";
+import { forEachConcurrent, type OnBytes, type Outcome } from "../../../client/transfers.ts";
 import { upload } from "../../../client/upload.ts";
 import type { UploadStates } from "../../../client/upload_states.ts";
 import { Semaphore } from "../../../rules/concurrency.ts";
@@ -97,14 +97,14 @@ class SendRun {
     const { drive } = this.job.target;
     const { report } = this.transfer;
     await report.attempt(drive, name, async (onBytes) => {
-      if (problem !== undefined && !hasFailed) return report.leaveOut(drive, name, problem);
+      if (problem !== undefined && !hasFailed) return { kind: "left out", reason: problem };
       if (problem !== undefined) throw new ClientError(problem);
       if (candidate.kind === "folder") return await this.#makeFolder(candidate);
       try {
-        await this.#sendFile(candidate, onBytes);
+        return { kind: "transferred", bytes: await this.#sendFile(candidate, onBytes) };
       } catch (error) {
         if (!(hasStatus(error, 412) && this.job.existing === "skip")) throw error;
-        report.skip(drive, name, "it exists");
+        return { kind: "skipped", reason: "it exists" };
       }
     });
   }
@@ -118,9 +118,10 @@ class SendRun {
     }
   }
 
-  async #sendFile(candidate: Candidate, onBytes: OnBytes): Promise<void> {
+  /** Returns the bytes of the file; 0 if that is not known, in a dry run. */
+  async #sendFile(candidate: Candidate, onBytes: OnBytes): Promise<number> {
     const { path, name } = candidate;
-    const { call, drives, report, isDryRun } = this.transfer;
+    const { call, drives, isDryRun } = this.transfer;
     const { target: { drive }, existing, isMove } = this.job;
     const isFromPipe = candidate.kind === "pipe";
     if (isDryRun) {
@@ -137,30 +138,30 @@ class SendRun {
       onBytes,
     });
     if (isMove) await this.#removeSource(candidate, source);
-    report.add(size);
     this.transfer.print({ source: path, drive, name, size, resumed });
+    return size;
   }
 
-  async #plan(path: string, name: string, size: number | undefined): Promise<void> {
-    const { drives, report } = this.transfer;
+  async #plan(path: string, name: string, size: number | undefined): Promise<number> {
+    const { drives } = this.transfer;
     const { target: { drive }, existing } = this.job;
     if (existing !== "replace" && await drives.stat(drive, name) !== undefined) {
       throw fileExists();
     }
-    report.add(size ?? 0);
     const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;
     const json = { source: path, drive, name, ...(size === undefined ? {} : { size }) };
     this.transfer.printFile(json, `Would send ${path} to ${drive}:${name}${bytes}`);
+    return size ?? 0;
   }
 
-  async #makeFolder(candidate: Candidate): Promise<void> {
+  async #makeFolder(candidate: Candidate): Promise<Outcome> {
     const { path, name } = candidate;
-    const { drives, report, isDryRun } = this.transfer;
+    const { drives, isDryRun } = this.transfer;
     const { target: { drive }, isMove } = this.job;
     if (!isDryRun) await drives.createFolder(drive, name);
-    report.addFolder();
     if (isMove) this.#addFoldersOf({ ...candidate, path: join(path, "-") });
     if (isDryRun) this.transfer.printFile({ drive, name }, `Would create ${drive}:${name}`);
+    return { kind: "folder" };
   }
 
   /** Deletes a file that is in the drive now. One that has changed since stays. */
