@@ -1,21 +1,26 @@
 import { createHash } from "node:crypto";
-import type { MemoryShare } from "../store/engine/memory_budget.ts";
+import { MIB } from "../rules/units.ts";
+import { MemoryShare } from "../store/engine/memory_budget.ts";
 import { announcedSize, assertDigest, type BodyLimits, expectedDigest, readBody } from "./body.ts";
 import { errors, type HttpError } from "./http_error.ts";
 import { jsonLimitProblem } from "./json_scan.ts";
 import type { RequestContext } from "./request_context.ts";
+import type { BoundedResources } from "./responses/bounded_body.ts";
 
-/** The largest JSON body of the administration, in bytes. The longest fields together have some 4000 characters. */
-export const MAX_ADMIN_BODY = 65_536;
+/** The largest JSON body of a call that takes no list of a thousand names, in bytes. */
+export const MAX_FIELDS_BODY = MIB;
+
+/** The largest JSON body that needs no memory of the budget, in bytes. Nearly all bodies are smaller. */
+export const SMALL_BODY = 65_536;
 
 /** How long a JSON body may take, in milliseconds. The largest one takes 50 s at 1 Mbit/s. */
 const JSON_BODY_TIME = 60_000;
 
 /** How a body is read, beside the limits of the server. */
 export interface JsonOptions {
-  /** The largest body, in bytes; by default that of the administration. */
+  /** The largest body, in bytes. */
   limit?: number;
-  /** Extended by the size of the body before it is read. Required if the limit is larger than a chunk. */
+  /** Extended by the size of the body before it is read. By default a body that is not small has memory until it is parsed. */
   memory?: MemoryShare;
 }
 
@@ -23,6 +28,8 @@ interface JsonLimits extends BodyLimits {
   /** Returns the error for a malformed body. */
   bad: (problem: string) => HttpError;
   memory?: MemoryShare | undefined;
+  /** Up to this size, in bytes, a body needs no memory. */
+  uncounted?: number;
 }
 
 /**
@@ -56,18 +63,19 @@ const BYTE_MEMORY = 3;
 
 /** Copies the body into one buffer piece by piece, so that its memory is counted exactly. */
 async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array> {
-  const { limit, memory } = limits;
+  const { limit, memory, uncounted = 0 } = limits;
+  const memoryOf = (bytes: number) => bytes <= uncounted ? 0 : BYTE_MEMORY * bytes;
   const announced = announcedSize(request.headers, limit, limits.tooLarge);
-  let reserved = Math.min(limit, announced ?? UNANNOUNCED);
-  await memory?.extend(BYTE_MEMORY * reserved);
+  let reserved = Math.min(limit, announced ?? Math.max(UNANNOUNCED, uncounted));
+  if (reserved > uncounted) await memory?.extend(memoryOf(reserved));
   let buffer = new Uint8Array(0);
   let size = 0;
   for await (const piece of readBody(request, limits)) {
     const needed = size + piece.byteLength;
     if (needed > reserved) {
       // Two bodies that each held some memory while waiting for the rest could wait for each other.
-      memory?.shrink(BYTE_MEMORY * reserved);
-      await memory?.extend(BYTE_MEMORY * limit);
+      memory?.shrink(memoryOf(reserved));
+      await memory?.extend(memoryOf(limit));
       reserved = limit;
     }
     if (needed > buffer.byteLength) {
@@ -99,18 +107,20 @@ export class Fields {
   /**
    * Reads a request body. An empty body counts as an object without fields.
    *
-   * @param idle How long the sender may send nothing, in milliseconds.
    * @param known The names of the allowed fields.
    * @throws {HttpError} 400 if it is not a JSON object or has an unknown field, 413 if it is too large.
+   * @throws {MemoryExhausted} if the memory for it does not become available in time.
    */
   static async read(
     { request, context }: { request: Request; context: RequestContext },
-    idle: number,
+    { idleTimeout: idle, store }: BoundedResources,
     known: readonly string[],
-    { limit = MAX_ADMIN_BODY, memory }: JsonOptions = {},
+    { limit = MAX_FIELDS_BODY, memory }: JsonOptions = {},
   ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
-    const sent = await readJson(request, { limit, idle, bad, context, memory });
+    using own = new MemoryShare(store.memory.json, context.project ?? "");
+    const counting = memory === undefined ? { memory: own, uncounted: SMALL_BODY } : { memory };
+    const sent = await readJson(request, { limit, idle, bad, context, ...counting });
     return Fields.of(sent === undefined ? {} : sent, known);
   }
 

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { MemoryExhausted } from "../store/engine/errors.ts";
 import { MemoryPart } from "../store/engine/memory_budget.ts";
 import { errors, HttpError } from "./http_error.ts";
-import { Fields, MAX_ADMIN_BODY, readJson } from "./json_body.ts";
+import { Fields, MAX_FIELDS_BODY, readJson, SMALL_BODY } from "./json_body.ts";
 import { someContext } from "./test_support.ts";
 
 /** More than a chunk, so that memory is reserved. */
@@ -159,10 +159,26 @@ Deno.test("a body without memory is not read", async () => {
 
 const ACCEPT = () => undefined;
 
-function read(body: string, known: readonly string[] = ["name", "on"]): Promise<Fields> {
+/** Enough for one of the largest bodies. */
+const JSON_MEMORY = new MemoryPart("json", 6 * MAX_FIELDS_BODY, 0);
+
+function read(
+  body: BodyInit,
+  known: readonly string[] = ["name", "on"],
+  json = JSON_MEMORY,
+): Promise<Fields> {
   const request = new Request("http://kv.example/", { method: "POST", body });
   const context = someContext();
-  return Fields.read({ request, context }, 60_000, known);
+  return Fields.read(
+    { request, context },
+    { idleTimeout: 60_000, store: { memory: { json } } },
+    known,
+  );
+}
+
+/** An object with a name, and white space up to a size. */
+function padded(size: number): string {
+  return '{"name": "a"}'.padEnd(size);
 }
 
 async function errorOf(body: string): Promise<HttpError> {
@@ -208,9 +224,26 @@ Deno.test("a field of another type or with a problem is 400, and the error names
   assertThrows(() => empty.flag("on"), HttpError, 'The field "on" is missing');
 });
 
-Deno.test("a body that is larger than all fields can be is 413", async () => {
-  const { status, message } = await errorOf(" ".repeat(MAX_ADMIN_BODY + 1));
+Deno.test("a body of fields has up to 1 MiB, and a larger one is 413", async () => {
+  for (const size of [SMALL_BODY, SMALL_BODY + 1, 2 ** 20]) {
+    const text = padded(size);
+    assertEquals((await read(text)).text("name", ACCEPT), "a");
+    assertEquals((await read(new Blob([text]).stream())).text("name", ACCEPT), "a");
+    assertEquals(JSON_MEMORY.used, 0);
+  }
+  const { status, message } = await errorOf(padded(2 ** 20 + 1));
   assertEquals([status, message.includes("parts")], [413, false]);
+});
+
+Deno.test("a body of fields needs memory only if it is larger than a small one", async () => {
+  const part = new MemoryPart("json", 100, 0);
+  using _held = await part.reserve("a", 50);
+  using _heldToo = await part.reserve("b", 25);
+  const bodies = (size: number) => [padded(size), new Blob([padded(size)]).stream()];
+  for (const body of bodies(SMALL_BODY)) await read(body, ["name"], part);
+  for (const body of bodies(SMALL_BODY + 1)) {
+    await assertRejects(() => read(body, ["name"], part), MemoryExhausted);
+  }
 });
 
 Deno.test("too many or too deep values are 400, and nothing is built of them", async () => {

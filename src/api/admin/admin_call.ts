@@ -1,6 +1,6 @@
 import { authenticateCaller, type Caller } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
-import { MAX_ADMIN_BODY } from "../../http/json_body.ts";
+import { MAX_FIELDS_BODY } from "../../http/json_body.ts";
 import { decodeLeniently, decodeSegment, Query } from "../../http/request_target.ts";
 import { forAdministrator, forOwner } from "../../openapi/info.ts";
 import type { Access, Failures, OperationDescription } from "../../openapi/operation.ts";
@@ -66,7 +66,7 @@ export const jsonFailures: Failures = {
   ...changeFailures,
   BadRequest: "The body is not such a JSON object: the error names the wrong field.",
   BodyTimeout: "The body stopped coming.",
-  TooLarge: `The body is larger than ${MAX_ADMIN_BODY} bytes.`,
+  TooLarge: `The body is larger than ${MAX_FIELDS_BODY} bytes.`,
 };
 
 /** An endpoint for every key and session, and for the administrator. */

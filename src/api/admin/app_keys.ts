@@ -71,10 +71,11 @@ export const createAppKey = projectEndpoint({
       },
     }),
   },
-}, async (call, { store, idleTimeout }) => {
+}, async (call, deps) => {
+  const { store } = deps;
   call.rights.requireToOutlive("a key of an application", undefined);
   const app = appNameOf(call);
-  const fields = await Fields.read(call, idleTimeout, ["name", "description"]);
+  const fields = await Fields.read(call, deps, ["name", "description"]);
   const name = fields.text("name", keyNameProblem);
   const description = fields.optionalText("description", descriptionProblem);
   const made = await store.appKeys.create(call.project, app, {

@@ -78,8 +78,8 @@ export const createApp = projectEndpoint({
     }, { optional: ["upstream", "host", "access"] }),
   },
 }, async (call, deps) => {
-  const { store, idleTimeout } = deps;
-  const fields = await Fields.read(call, idleTimeout, ["name", "upstream", "host", "access"]);
+  const { store } = deps;
+  const fields = await Fields.read(call, deps, ["name", "upstream", "host", "access"]);
   const name = fields.text("name", appNameProblem);
   const upstream = upstreamOf(fields, call, deps) ?? undefined;
   const host = hostOf(fields, call, deps) ?? undefined;
@@ -136,9 +136,9 @@ export const changeApp = projectEndpoint({
     }),
   },
 }, async (call, deps) => {
-  const { store, idleTimeout } = deps;
+  const { store } = deps;
   const name = appNameOf(call);
-  const fields = await Fields.read(call, idleTimeout, ["upstream", "host"]);
+  const fields = await Fields.read(call, deps, ["upstream", "host"]);
   const upstream = upstreamOf(fields, call, deps);
   const host = hostOf(fields, call, deps);
   const isOwnersHost = !call.isAdministrator;
@@ -190,9 +190,10 @@ export const switchAccess = projectEndpoint({
   body: jsonBody("On or off.", schema("Access"), { example: { enabled: true } }),
   success: { 200: jsonResponse("The new state.", "Access") },
   failures: { ...jsonFailures, NotFound: NO_APP },
-}, async (call, { store, idleTimeout }) => {
+}, async (call, deps) => {
+  const { store } = deps;
   const name = appNameOf(call);
-  const fields = await Fields.read(call, idleTimeout, ["enabled"]);
+  const fields = await Fields.read(call, deps, ["enabled"]);
   const changes = { access: fields.flag("enabled") };
   const app = await store.apps.update(call.project, name, changes, call.actor);
   if (app === undefined) throw errors.appNotFound(name);

@@ -129,7 +129,7 @@ export const changeProject = projectEndpoint({
     }, { optional: CHANGEABLE, description: "At least one field is required." }),
   },
 }, async (call, deps) => {
-  const fields = await Fields.read(call, deps.idleTimeout, CHANGEABLE);
+  const fields = await Fields.read(call, deps, CHANGEABLE);
   if (!CHANGEABLE.some((name) => fields.has(name))) throw errors.nothingToChange(CHANGEABLE);
   const isOwners = !ADMINISTRATORS.some((name) => fields.has(name));
   if (!call.isAdministrator && !isOwners) throw errors.administratorOnly();

@@ -22,6 +22,7 @@ import { KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
 import { SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
 import type { NewKey } from "../../store/accounts/key_entries.ts";
+import type { Deps } from "../endpoint.ts";
 import {
   changeFailures,
   jsonFailures,
@@ -137,11 +138,12 @@ export const createProjectKey = projectEndpoint({
     }),
     NewProjectKey: closed({ ...keyFields, project_key: schema("ProjectSecret") }),
   },
-}, async (call, { store, idleTimeout }) => {
+}, async (call, deps) => {
+  const { store } = deps;
   const { project } = call;
   const made = await store.keys.create(
     project,
-    await newKeyOf(call, idleTimeout, CREATABLE, "name_prefix"),
+    await newKeyOf(call, deps, CREATABLE, "name_prefix"),
   );
   if (made === undefined) throw new NoSuchProject(project);
   return json(201, { ...projectKeyJson(made), project_key: made.key.text });
@@ -157,12 +159,12 @@ export const createProjectKey = projectEndpoint({
  */
 export async function newKeyOf(
   call: ProjectCall,
-  idle: number,
+  deps: Deps,
   known: readonly string[],
   prefixField: string,
 ): Promise<NewKey> {
   const { rights, isAdministrator, actor, credential } = call;
-  const fields = await Fields.read(call, idle, known);
+  const fields = await Fields.read(call, deps, known);
   const name = fields.optionalText("name", keyNameProblem);
   const created = Date.now();
   const limits = limitsOf(fields, created, prefixField);

@@ -128,8 +128,9 @@ export const createProject = administratorEndpoint({
       prefix: schema("KeyPrefix"),
     }),
   },
-}, async (call, { store, idleTimeout, trashDays: usual }) => {
-  const fields = await Fields.read(call, idleTimeout, CREATE_FIELDS);
+}, async (call, deps) => {
+  const { store, trashDays: usual } = deps;
+  const fields = await Fields.read(call, deps, CREATE_FIELDS);
   const name = fields.optionalText("name", keyNameProblem);
   const id = fields.optionalText("project_id", projectIdProblem);
   const maxBytes = fields.sizeOrNull("max_bytes") ?? undefined;

@@ -80,9 +80,10 @@ export const createS3Key = projectEndpoint({
       },
     }),
   },
-}, async (call, { store, idleTimeout }) => {
+}, async (call, deps) => {
+  const { store } = deps;
   const { project } = call;
-  const wanted = await newKeyOf(call, idleTimeout, CREATABLE, "prefix");
+  const wanted = await newKeyOf(call, deps, CREATABLE, "prefix");
   const made = await store.s3Keys.create(project, wanted);
   if (made === undefined) throw new NoSuchProject(project);
   return json(201, { ...s3KeyJson(made), secret_access_key: made.secret });

@@ -164,7 +164,7 @@ export const createWebhook = projectEndpoint({
   },
 }, async (call, deps) => {
   const { store } = deps;
-  const fields = await Fields.read(call, deps.idleTimeout, CREATABLE);
+  const fields = await Fields.read(call, deps, CREATABLE);
   const filters = filtersOf(fields);
   const wanted = {
     name: fields.text("name", keyNameProblem),
@@ -200,7 +200,7 @@ export const changeWebhook = projectEndpoint({
   },
 }, async (call, deps) => {
   const { store } = deps;
-  const fields = await Fields.read(call, deps.idleTimeout, CHANGEABLE);
+  const fields = await Fields.read(call, deps, CHANGEABLE);
   if (!CHANGEABLE.some((name) => fields.has(name))) throw errors.nothingToChange(CHANGEABLE);
   const current = await requireWebhook(call, deps);
   const filters = filtersOf(fields);

@@ -53,9 +53,10 @@ export const changeFile = driveEndpoint({
   },
 }, change);
 
-async function change(call: DriveCall, { store, idleTimeout }: Deps): Promise<Response> {
+async function change(call: DriveCall, deps: Deps): Promise<Response> {
+  const { store } = deps;
   const place = placeOf(call);
-  const changes = changesIn(await Fields.read(call, idleTimeout, CHANGEABLE));
+  const changes = changesIn(await Fields.read(call, deps, CHANGEABLE));
   const conditions = preconditionsOf(call.request);
   await call.reauthorize();
   const changed = await store.changeFile(

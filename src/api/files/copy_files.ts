@@ -234,10 +234,10 @@ function resultOf(
 async function readRequest(
   kind: CopyKind,
   call: DriveCall,
-  { idleTimeout: idle }: Deps,
+  deps: Deps,
   memory: MemoryShare,
 ): Promise<Asked | { prefix: PrefixCopy }> {
-  const fields = await Fields.read(call, idle, ALL, { limit: MAX_JSON_BODY, memory });
+  const fields = await Fields.read(call, deps, ALL, { limit: MAX_JSON_BODY, memory });
   const isPrefix = fields.has("from_prefix") || fields.has("to_prefix");
   const isMany = isPrefix || fields.has("items");
   const form = isPrefix ? OF_PREFIX : fields.has("items") ? MANY : ["from", ...SINGLE];

@@ -100,7 +100,7 @@ export const deleteFiles = driveEndpoint({
 export async function deleteNamed(call: DriveCall, deps: Deps): Promise<Response> {
   // The response repeats the names, so the memory reserved for the body suffices for it.
   return await boundedJson(call, deps, { isRepeatable: false }, async (memory) => {
-    const fields = await Fields.read(call, deps.idleTimeout, FIELDS, {
+    const fields = await Fields.read(call, deps, FIELDS, {
       limit: MAX_JSON_BODY,
       memory,
     });

@@ -77,9 +77,10 @@ export const createDrive = driveEndpoint({
     DriveRequest: closed({ name: schema("DriveName") }),
     Drive: closed({ project_id: schema("ProjectId"), drive_name: schema("DriveName") }),
   },
-}, async (call, { store, idleTimeout }) => {
+}, async (call, deps) => {
+  const { store } = deps;
   const { project, rights } = call;
-  const fields = await Fields.read(call, idleTimeout, ["name"]);
+  const fields = await Fields.read(call, deps, ["name"]);
   const name = fields.text("name", driveNameProblem);
   rights.requireDrive(name);
   using _reserved = await store.reserveDisk(0);

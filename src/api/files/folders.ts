@@ -110,8 +110,8 @@ export const listFolders = driveEndpoint({
 });
 
 /** The folder that the body names. @throws {HttpError} 400 if it is not a valid one. */
-async function folderOf(call: DriveCall, { idleTimeout }: Deps): Promise<Place> {
-  const fields = await Fields.read(call, idleTimeout, ["name"]);
+async function folderOf(call: DriveCall, deps: Deps): Promise<Place> {
+  const fields = await Fields.read(call, deps, ["name"]);
   const { project, drive, rights } = call;
   const name = fields.text("name", folderNameProblem);
   rights.requireName(name);

@@ -96,7 +96,7 @@ export const findExisting = driveEndpoint({
   // The response repeats the names, so the memory reserved for the body suffices for it.
   return await boundedJson(call, deps, { isRepeatable: false }, async (memory) => {
     const limits = { limit: MAX_JSON_BODY, memory };
-    const fields = await Fields.read(call, deps.idleTimeout, ["names"], limits);
+    const fields = await Fields.read(call, deps, ["names"], limits);
     const asked = fields.texts("names", MAX_LIST);
     if (asked === undefined) throw errors.missingField("names");
     for (const name of asked) {

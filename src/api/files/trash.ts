@@ -5,9 +5,8 @@ import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, schema } from "../../openapi/schemas.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { isoSeconds } from "../../rules/dates.ts";
-import { fileNameProblem, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
+import { fileNameProblem, MAX_LIST } from "../../rules/names.ts";
 import type { TrashItem } from "../../store/files/trash.ts";
-import { VERSION_LENGTH } from "../../store/bytes/versions.ts";
 import {
   type DriveCall,
   driveEndpoint,
@@ -24,10 +23,6 @@ const MAX_IDS = 1000;
 
 /** Items that one call may restore under other names: as many of the longest names are below 1 MiB. */
 const MAX_NAMES = 100;
-
-/** The largest bodies: the ids or names, their quotes and commas, and other members. */
-const LIMITS = { limit: MAX_IDS * (4 * VERSION_LENGTH) + 4096 };
-const RESTORE_LIMITS = { limit: LIMITS.limit + MAX_NAMES * (MAX_FILE_NAME * 6 + 8) };
 
 /** Estimated memory for reading and writing one item, in bytes. */
 const ITEM_MEMORY = 2048;
@@ -131,7 +126,7 @@ export const restoreTrash = driveEndpoint({
 }, restoreItems);
 
 export async function restoreItems(call: DriveCall, deps: Deps): Promise<Response> {
-  const fields = await Fields.read(call, deps.idleTimeout, RESTORE_FIELDS, RESTORE_LIMITS);
+  const fields = await Fields.read(call, deps, RESTORE_FIELDS);
   if (fields.has("prefix")) return await restorePage(fields, call, deps);
   const other = OF_PREFIX.find((name) => fields.has(name));
   if (other !== undefined) throw errors.unknownField(other, OF_IDS);
@@ -235,7 +230,7 @@ export const deleteTrash = driveEndpoint({
   },
 }, async (call, deps) => {
   const { trash } = deps.store;
-  const fields = await Fields.read(call, deps.idleTimeout, ["ids", "all"], LIMITS);
+  const fields = await Fields.read(call, deps, ["ids", "all"]);
   const asked = fields.texts("ids", MAX_IDS);
   const isAll = fields.flagOr("all", false);
   if (isAll === (asked !== undefined)) {

@@ -103,15 +103,16 @@ export const openDownload: Endpoint = {
 
 async function create(
   routed: RoutedRequest,
-  { store, idleTimeout, basePath }: Deps,
+  deps: Deps,
   caller: Caller,
 ): Promise<Response> {
+  const { store, basePath } = deps;
   const { rights, hash, session } = caller;
   requireRights(CREATE, rights);
   const payer = caller.isAdministrator ? "" : caller.project;
   using memory = await store.memory.json.reserve(payer, 0);
   const others = ["project_id", "drive_name"];
-  const { names, prefixes, fields } = await selectionOf(routed, idleTimeout, memory, others);
+  const { names, prefixes, fields } = await selectionOf(routed, deps, memory, others);
   const project = fields.text("project_id", (id) => isProjectId(id) ? undefined : "is no id");
   const drive = fields.text("drive_name", driveNameProblem);
   if (!caller.isAdministrator && caller.project !== project) throw errors.wrongProject();

@@ -1,6 +1,6 @@
 import { keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
-import { Fields } from "../../http/json_body.ts";
+import { Fields, SMALL_BODY } from "../../http/json_body.ts";
 import { dashboardCookie } from "../../http/network/dashboard_cookie.ts";
 import { header, jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import type { Failures } from "../../openapi/operation.ts";
@@ -95,7 +95,7 @@ async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response
   requireSameOrigin(routed, deps);
   const { request, address, context } = routed;
   const { store, wrongKeys } = deps;
-  const fields = await Fields.read(routed, deps.idleTimeout, ["secret"]);
+  const fields = await Fields.read(routed, deps, ["secret"], { limit: SMALL_BODY });
   const secret = fields.text("secret", () => undefined).trim();
   const client = { address: address(), browser: browserName(request.headers.get("user-agent")) };
   const started = await startWith(store, secret, client);

@@ -74,7 +74,7 @@ export const createArchive = driveEndpoint(
 async function archive(call: DriveCall, deps: Deps): Promise<Response> {
   const { project, drive, request, requestId, context } = call;
   using memory = await deps.store.memory.json.reserve(project, 0);
-  const { names, prefixes } = await selectionOf(call, deps.idleTimeout, memory);
+  const { names, prefixes } = await selectionOf(call, deps, memory);
   for (const name of names) call.rights.requireName(name);
   if (prefixes.length > 0) call.rights.require("list");
   // As in a listing, a key sees only the names below its own prefix.
@@ -97,12 +97,12 @@ export interface Selected {
  */
 export async function selectionOf(
   call: Pick<DriveCall, "request" | "context">,
-  idle: number,
+  deps: Deps,
   memory: MemoryShare,
   others: readonly string[] = [],
 ): Promise<Selected & { fields: Fields }> {
   const limits = { limit: MAX_JSON_BODY, memory };
-  const fields = await Fields.read(call, idle, [...SELECTING, ...others], limits);
+  const fields = await Fields.read(call, deps, [...SELECTING, ...others], limits);
   const [names = [], prefixes = []] = SELECTING.map((field) =>
     fields.texts(field, MAX_SELECTED, { min: 0 }) ?? []
   );

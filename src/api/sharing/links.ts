@@ -115,8 +115,8 @@ export const createLink = driveEndpoint({
     LinkId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
   },
 }, async (call, deps) => {
-  const { store, idleTimeout } = deps;
-  const fields = await Fields.read(call, idleTimeout, FIELDS);
+  const { store } = deps;
+  const fields = await Fields.read(call, deps, FIELDS);
   const wanted = newLinkOf(fields);
   requireTarget(call.rights, wanted.target);
   call.rights.requireToOutlive("a link", wanted.expires);
