@@ -8,8 +8,11 @@ export const MAX_CONTENT_TYPE = 255;
 /** "When it cannot be derived, it defaults to `application/octet-stream`." */
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
-/** Types that clients send when their user names none: a client library of Deta, and curl. They count as absent. */
-const FILLERS = /^(?:binary\/octet-stream|application\/x-www-form-urlencoded)$/i;
+/**
+ * Types that clients send when their user names none: a client library of Deta, and curl. They count as absent, with
+ * parameters too: some HTTP libraries add a charset to the form's.
+ */
+const FILLERS = /^(?:binary\/octet-stream|application\/x-www-form-urlencoded)\s*(?:;|$)/i;
 
 /** Characters of a refused content type that a message quotes. */
 const MAX_QUOTED = 100;

@@ -36,7 +36,7 @@ Deno.test("A name without a known extension has the default content type", () =>
 });
 
 Deno.test("A named content type is kept unchanged", () => {
-  const types = ["text/plain", "text/plain; charset=utf-8", "Application/X-Own", "binary/other"];
+  const types = ["text/plain", "text/plain; charset=utf-8", "Application/X-Own", "binary/other", "binary/octet-streams"];
   for (const type of types) {
     assertEquals(namedContentType(type), type);
     assertEquals(namedContentType(`  ${type}\t`), type);
@@ -52,6 +52,8 @@ Deno.test("An absent type, an empty one and a client library's filler count as n
       "binary/octet-stream",
       " Binary/Octet-Stream ",
       "application/x-www-form-urlencoded",
+      "application/x-www-form-urlencoded;charset=UTF-8",
+      "application/x-www-form-urlencoded ; charset=utf-8",
     ]
   ) {
     assertEquals(namedContentType(none), undefined, `${none}`);

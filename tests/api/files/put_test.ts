@@ -95,6 +95,7 @@ const CONTENT_TYPES: { sent: string | null; name: string; stored: string }[] = [
   // What `curl --data-binary` sends.
   { sent: "application/x-www-form-urlencoded", name: "a.png", stored: "image/png" },
   { sent: "Application/X-WWW-Form-Urlencoded", name: "file", stored: "application/octet-stream" },
+  { sent: "application/x-www-form-urlencoded;charset=UTF-8", name: "a.png", stored: "image/png" },
 ];
 
 // What `curl -F` sends.
