@@ -21,7 +21,7 @@ export const MAX_TARGET = 16_384;
 
 export interface RequestHead {
   method: string;
-  /** The unchanged target: a path with its query, or `*`. */
+  /** The target: a path with its query, or `*`. Unchanged for a proxy; for a server, in ASCII. */
   target: string;
   /** The minor version of HTTP/1. */
   minor: 0 | 1;
@@ -171,7 +171,8 @@ function parseRequestLine(
     throw new MalformedMessage("its first line is not method, target and version");
   }
   const method = line.slice(0, first);
-  const target = line.slice(first + 1, last);
+  const sent = line.slice(first + 1, last);
+  const target = role === "server" ? encodeRawBytes(sent) : sent;
   const minor = parseMinorVersion(line.slice(last + 1));
   if (!isToken(method)) throw new MalformedMessage("its method is invalid");
   // CONNECT would open a tunnel past the application, and TRACE would echo headers that the gate adds or removes.
@@ -188,6 +189,14 @@ function parseRequestLine(
     );
   }
   return { method, target, minor };
+}
+
+/** Percent-encodes the bytes outside ASCII: curl sends an address as its user has written it. */
+function encodeRawBytes(target: string): string {
+  return target.replace(
+    /[\x80-\xff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 function parseMinorVersion(version: string): 0 | 1 {

@@ -127,6 +127,13 @@ Deno.test("An invalid request line is rejected", () => {
   assertEquals(parseRequestHead(request(`GET ${longest} HTTP/1.1`)).target, longest);
 });
 
+Deno.test("A server takes a target with bytes outside ASCII as if it were percent-encoded", () => {
+  const { target } = parseRequestHead(request("GET /\xc3\xa9%C3?a=\xff\x80b HTTP/1.1"), "server");
+  assertEquals(target, "/%C3%A9%C3?a=%FF%80b");
+  const refused = () => parseRequestHead(request("GET /\xc3\xa9 HTTP/1.1"), "proxy");
+  assertThrows(refused, MalformedMessage);
+});
+
 Deno.test("An invalid header is rejected", () => {
   const bad = [
     "X-A : b",

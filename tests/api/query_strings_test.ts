@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { patternBytes } from "../support/bytes.ts";
 import { Drive, Upload } from "../support/drive.ts";
+import { rawRequest, sendRaw } from "../support/raw.ts";
+import { PROJECT_ID } from "../support/server.ts";
 import { addCases, type Case, suite } from "../support/suite.ts";
 
 const test = suite("Query strings follow application/x-www-form-urlencoded");
@@ -41,6 +43,19 @@ for (const [query, name] of DECODED) {
     assertEquals((await drive.send("GET", `/files/download?${query}`)).expect(200).text, "x");
   });
 }
+
+// As curl sends an address that its user has not encoded.
+test("UTF-8 that is not percent-encoded names the same file.", async (drive) => {
+  const { port } = drive.server;
+  const path = `/v1/${PROJECT_ID}/${drive.name}/files`;
+  const put = (name: string) =>
+    sendRaw(port, rawRequest("POST", `${path}?name=${name}`, { "Content-Length": "1" }, "x"));
+  (await put("é/🦖")).expect(201);
+  (await put("é%C3%A9")).expect(201);
+  assertEquals(await drive.names(), ["é/🦖", "éé"]);
+  (await put("é%C3")).expect(400);
+  (await put("a b")).expect(400);
+});
 
 const MALFORMED = [
   "%",
