@@ -36,7 +36,13 @@ Deno.test("A name without a known extension has the default content type", () =>
 });
 
 Deno.test("A named content type is kept unchanged", () => {
-  const types = ["text/plain", "text/plain; charset=utf-8", "Application/X-Own", "binary/other", "binary/octet-streams"];
+  const types = [
+    "text/plain",
+    "text/plain; charset=utf-8",
+    "Application/X-Own",
+    "binary/other",
+    "binary/octet-streams",
+  ];
   for (const type of types) {
     assertEquals(namedContentType(type), type);
     assertEquals(namedContentType(`  ${type}\t`), type);
