@@ -17,7 +17,7 @@ Without a file or folder: all tests that need nothing but Deno and take seconds.
                     src/ on a store that loses answers to commits
   --jobs N          how many processes run at the same time (two more than the machine has cores)
   --on-disk         make temporary folders on a disk, also where /dev/shm has room
-  --time-limit S    seconds after which a process is ended (600)
+  --time-limit S    seconds after which a process is ended (900)
   --filter TEXT     only tests whose name has this text
   -h, --help        print this
 `;
@@ -73,7 +73,7 @@ function readOptions(args: string[]): Options | number {
       allowPositionals: true,
       options: {
         jobs: { type: "string", default: String(navigator.hardwareConcurrency + 2) },
-        "time-limit": { type: "string", default: "600" },
+        "time-limit": { type: "string", default: "900" },
         filter: { type: "string" },
         slow: { type: "boolean", default: false },
         "on-disk": { type: "boolean", default: false },

@@ -81,7 +81,7 @@ async function memoryDisk(): Promise<{ dir?: string }> {
 }
 
 async function runAll(
-  { files, jobs = navigator.hardwareConcurrency + 2, timeLimit = 600, args = [], env = {} }:
+  { files, jobs = navigator.hardwareConcurrency + 2, timeLimit = 900, args = [], env = {} }:
     TestRun,
   folder: string,
   signal: AbortSignal,

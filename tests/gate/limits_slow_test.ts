@@ -7,7 +7,7 @@ import { RawClient } from "../support/gate/raw_client.ts";
 import { RawUpstream } from "../support/gate/upstream_raw.ts";
 import { residentBytes } from "../support/server.ts";
 
-const SOON = 20_000;
+const SOON = 60_000;
 
 /** Connections that the gate can have at most: it leaves a quarter to the other ports. */
 const GATE_CONNECTIONS = 1500;

@@ -15,7 +15,7 @@ import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 const PAGE = new URL("../../docs/reverse-proxy.md", import.meta.url);
 const FILES = `/v1/${PROJECT_ID}/photos/files`;
 /** How long something may take that does not wait for the rest of a body, in milliseconds. */
-const PATIENCE = 10_000;
+const PATIENCE = 60_000;
 
 /** Starts Caddy with the site of this name in docs/reverse-proxy.md, with texts in place of the documented ones. */
 async function documentedSite(name: string, texts: Record<string, string>): Promise<Caddy> {

@@ -33,7 +33,7 @@ export function programCommand(
 const STORE_TOKEN = "DENO_KV_ACCESS_TOKEN";
 
 /** How long a command may take that is expected to end by itself. */
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 
 export type { CommandResult };
 

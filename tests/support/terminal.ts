@@ -2,7 +2,7 @@ import { deadline } from "@std/async/deadline";
 import { environment, programCommand } from "./command.ts";
 
 /** How long a command may take that is expected to end by itself. */
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 
 /** What the program prints when it has asked. */
 const QUESTION = "[y/N] ";
@@ -98,7 +98,7 @@ export class TerminalProgram {
 
   /** The exit status. */
   async ended(): Promise<number> {
-    const { code } = await deadline(this.#process.status, PATIENCE * 3);
+    const { code } = await deadline(this.#process.status, PATIENCE);
     await this.#read;
     return code;
   }

@@ -20,7 +20,7 @@ export const IO_FAULTS: readonly IoFault[] = [
 ];
 
 /** Time for strace to attach to a process or to detach from it, in milliseconds. */
-const ATTACH_TIME = 20_000;
+const ATTACH_TIME = 60_000;
 
 /** Whether strace is installed and may trace other processes. */
 export async function canInject(): Promise<boolean> {

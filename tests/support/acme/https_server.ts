@@ -2,7 +2,7 @@ import { connect } from "node:tls";
 import { Folder, spawnProgram } from "../command.ts";
 import { TestAuthority } from "./authority.ts";
 
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 const POLL = 50;
 
 export interface HttpsServerOptions {

@@ -1,7 +1,7 @@
 import { Folder } from "../command.ts";
 import { makeCertificates } from "../tls.ts";
 
-const PATIENCE = 15_000;
+const PATIENCE = 90_000;
 
 export interface PebbleOptions {
   /** The ports on which it checks challenges. */

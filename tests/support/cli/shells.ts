@@ -27,7 +27,7 @@ export const SHELLS: readonly ShellKind[] = [
 ];
 
 /** Milliseconds for a shell to load the completions, and to run a line. */
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 
 /**
  * Types a line with Tabs into an interactive shell on a terminal, and returns the arguments that the program was then

@@ -6,7 +6,7 @@ import { environment, MAIN } from "../command.ts";
 const OPEN_KV = fromFileUrl(new URL("./openkv.ts", import.meta.url));
 
 /** How long the platform waits for a program to listen, and then for one to end. */
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 
 /** What the program needs there: the network and its settings. */
 export const RIGHTS: readonly string[] = ["--allow-net", "--allow-env"];

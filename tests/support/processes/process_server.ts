@@ -5,7 +5,7 @@ import { Folder } from "../command.ts";
 import { type ServerOptions, TestServer } from "../server.ts";
 
 /** How long anything may take that should happen soon, in milliseconds. */
-const PATIENCE = 20_000;
+const PATIENCE = 90_000;
 
 /** A server of two processes, with a data folder that is removed with it. */
 export class ProcessServer implements AsyncDisposable {
