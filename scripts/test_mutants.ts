@@ -5,9 +5,8 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import type { Mutant } from "./mutants/mutant.ts";
 import { type Result, testMutants } from "./mutants/run.ts";
-import { MUTANTS } from "./mutants/table.ts";
+import { type Mutant, readMutants } from "./mutants/table.ts";
 import { print } from "./package/command_line.ts";
 import { ROOT } from "./package/parts.ts";
 
@@ -16,7 +15,7 @@ const MIN_MUTANTS = 60;
 
 const HELP = `Usage: deno task test:mutants [OPTIONS] [TEXT ...]
 
-Makes each change of scripts/mutants/ in a copy of the project, runs the tests that must notice it, and prints one line.
+Makes each change of scripts/mutants/table.diff in a copy of the project, runs the tests that must notice it, and prints one line.
 With a text: only changes whose file, text or tests contain it.
 
   --jobs N    how many changes are tested at the same time (2)
@@ -49,7 +48,9 @@ async function main(args: string[]): Promise<number> {
     print(HELP);
     return 0;
   }
-  const mutants = MUTANTS.filter((mutant) => positionals.every((text) => mentions(mutant, text)));
+  const mutants = (await readMutants()).filter((mutant) =>
+    positionals.every((text) => mentions(mutant, text))
+  );
   // The processes and folders of the run are removed before it ends.
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

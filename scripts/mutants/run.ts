@@ -1,4 +1,4 @@
-import { type Mutant, mutate, type Mutation } from "./mutant.ts";
+import { type Mutant, mutate, type Mutation } from "./table.ts";
 import { type TestRun, TreeCopy } from "./tree_copy.ts";
 
 /** What the tests of a mutant may take, in milliseconds: a multiple of their time without the change, and some more. */
@@ -40,158 +40,58 @@ export interface RunOptions {
   onResult?: (result: Result) => void;
 }
 
-/**
- * Makes each change in a copy of the project and runs its tests. Changes that do not pass the type check are errors, as a
- * test that cannot start proves nothing.
- */
+/** Makes each change in a copy of the project and runs its tests. */
 export async function testMutants(
   mutants: readonly Mutant[],
   options: RunOptions,
 ): Promise<Result[]> {
-  const results: Result[] = [];
-  const report = (result: Result): void => {
-    results.push(result);
-    options.onResult?.(result);
-  };
+  const { jobs, signal, minTimeLimit = MIN_TIME_LIMIT, onResult = () => {} } = options;
   await using copies = new AsyncDisposableStack();
   const copy = async (): Promise<TreeCopy> => copies.use(await TreeCopy.make(options, options));
-  const workers = await Promise.all(Array.from({ length: options.jobs }, copy));
-  const { signal } = options;
-  const valid = await withoutTypeErrors(workers, mutants, { report, signal });
-  const unchanged = await runUnchanged(workers, valid, signal);
-  await share(workers, valid, signal, async (worker, mutant) => {
-    const key = keyOf(mutant.tests);
-    const before = unchanged.get(key);
-    const minTimeLimit = options.minTimeLimit ?? MIN_TIME_LIMIT;
-    const result = await testMutant(worker, mutant, before, minTimeLimit);
-    if (signal?.aborted) return;
-    report(result);
-    // The output of tests that fail without a change is reported once.
-    if (before !== undefined) unchanged.set(key, { ...before, output: "as above" });
-  });
-  return results;
-}
-
-/** Lets workers take items from a list until it is empty, or the run is ended. */
-async function share<T>(
-  workers: readonly TreeCopy[],
-  items: readonly T[],
-  signal: AbortSignal | undefined,
-  work: (worker: TreeCopy, item: T) => Promise<void>,
-): Promise<void> {
-  const waiting = [...items];
+  const workers = await Promise.all(Array.from({ length: jobs }, copy));
+  const results: Result[] = [];
+  // All changes with the same tests are of one worker, which runs them once without a change.
+  const sets = [...Map.groupBy(mutants, ({ tests }) => tests.join(" ")).values()];
   await Promise.all(workers.map(async (worker) => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
-      if (signal?.aborted) return;
-      await work(worker, item);
+    for (let set = sets.shift(); set !== undefined; set = sets.shift()) {
+      const unchanged = await worker.test(set[0]?.tests ?? [], UNCHANGED_TIME_LIMIT);
+      for (const mutant of set) {
+        if (signal?.aborted) return;
+        const result = await testMutant(worker, mutant, unchanged, minTimeLimit);
+        if (signal?.aborted) return;
+        results.push(result);
+        onResult(result);
+        // The output of tests that fail without a change is reported once.
+        unchanged.output = "as above";
+      }
     }
   }));
-}
-
-/** Reports the mutants that cannot be made or have type errors, and returns the others. */
-async function withoutTypeErrors(
-  workers: readonly TreeCopy[],
-  mutants: readonly Mutant[],
-  { report, signal }: {
-    report: (result: Result) => void;
-    signal: AbortSignal | undefined;
-  },
-): Promise<Mutant[]> {
-  const valid: Mutant[] = [];
-  await share(workers, inRounds(mutants), signal, async (worker, round) => {
-    const made = await Promise.all(round.map(async (mutant) => ({
-      mutant,
-      mutation: await mutationIn(worker, mutant),
-    })));
-    const refuse = (mutant: Mutant, detail: string) =>
-      report({ mutant, outcome: "error", line: undefined, detail, time: 0 });
-    for (const { mutant, mutation } of made) {
-      if ("problem" in mutation) refuse(mutant, mutation.problem);
-    }
-    const possible = made.flatMap(({ mutant, mutation }) => "problem" in mutation ? [] : [mutant]);
-    // A round has one change of each file, so most of them need one check for all.
-    if (await typeProblem(worker, possible) === undefined) return void valid.push(...possible);
-    for (const mutant of possible) {
-      const problem = await typeProblem(worker, [mutant]);
-      if (problem === undefined) valid.push(mutant);
-      else refuse(mutant, `does not pass the type check:\n${problem}`);
-    }
-  });
-  return mutants.filter((mutant) => valid.includes(mutant));
-}
-
-/** Distributes mutants to rounds with at most one of each file. */
-function inRounds(mutants: readonly Mutant[]): Mutant[][] {
-  const rounds: Mutant[][] = [];
-  for (const ofFile of Map.groupBy(mutants, ({ file }) => file).values()) {
-    for (const [i, mutant] of ofFile.entries()) (rounds[i] ??= []).push(mutant);
-  }
-  return rounds;
-}
-
-async function mutationIn(worker: TreeCopy, mutant: Mutant): Promise<Mutation> {
-  try {
-    return mutate(await worker.read(mutant.file), mutant);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return { problem: "there is no such file" };
-    throw error;
-  }
-}
-
-async function typeProblem(
-  worker: TreeCopy,
-  mutants: readonly Mutant[],
-): Promise<string | undefined> {
-  if (mutants.length === 0) return undefined;
-  return await withChanges(worker, mutants, () => worker.typeProblem(mutants.map((m) => m.file)));
-}
-
-/** Does something while the sources are changed. */
-async function withChanges<T>(
-  worker: TreeCopy,
-  mutants: readonly Mutant[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const sources = await Promise.all(mutants.map(({ file }) => worker.read(file)));
-  try {
-    for (const [i, mutant] of mutants.entries()) {
-      const mutation = mutate(sources[i] ?? "", mutant);
-      if ("text" in mutation) await worker.write(mutant.file, mutation.text);
-    }
-    return await work();
-  } finally {
-    for (const [i, { file }] of mutants.entries()) await worker.write(file, sources[i] ?? "");
-  }
-}
-
-/** Runs each set of tests once without a change. */
-async function runUnchanged(
-  workers: readonly TreeCopy[],
-  mutants: readonly Mutant[],
-  signal: AbortSignal | undefined,
-): Promise<Map<string, TestRun>> {
-  const runs = new Map<string, TestRun>();
-  const sets = new Map(mutants.map(({ tests }) => [keyOf(tests), tests]));
-  await share(workers, [...sets], signal, async (worker, [key, tests]) => {
-    runs.set(key, await worker.test(tests, UNCHANGED_TIME_LIMIT));
-  });
-  return runs;
+  return results;
 }
 
 async function testMutant(
   worker: TreeCopy,
   mutant: Mutant,
-  before: TestRun | undefined,
+  unchanged: TestRun,
   minTimeLimit: number,
 ): Promise<Result> {
-  const mutation = await mutationIn(worker, mutant);
-  const line = "line" in mutation ? mutation.line : undefined;
-  if (before?.outcome !== "passed") {
-    const detail = `its tests fail without the change:\n${before?.output ?? ""}`;
-    return { mutant, outcome: "error", line, detail, time: before?.time ?? 0 };
+  const source = await worker.read(mutant.file);
+  const mutation: Mutation = source === undefined
+    ? { problem: "there is no such file" }
+    : mutate(source, mutant);
+  if (source === undefined || "problem" in mutation) {
+    const detail = "problem" in mutation ? mutation.problem : "";
+    return { mutant, outcome: "error", line: undefined, detail, time: 0 };
   }
-  const limit = Math.max(minTimeLimit, TIME_FACTOR * before.time);
-  const run = await withChanges(worker, [mutant], () => worker.test(mutant.tests, limit));
+  const { line, text } = mutation;
+  if (unchanged.outcome !== "passed") {
+    const detail = `its tests fail without the change:\n${unchanged.output}`;
+    return { mutant, outcome: "error", line, detail, time: unchanged.time };
+  }
+  await worker.write(mutant.file, text);
+  const limit = Math.max(minTimeLimit, TIME_FACTOR * unchanged.time);
+  const run = await worker.test(mutant.tests, limit);
+  await worker.write(mutant.file, source);
   return { mutant, ...verdictOf(mutant, run), line, time: run.time };
 }
 
@@ -211,8 +111,4 @@ function verdictOf(
         ? { outcome: "survived", detail: "no test failed" }
         : { outcome: "explained", detail: why };
   }
-}
-
-function keyOf(tests: readonly string[]): string {
-  return tests.join(" ");
 }

@@ -1,8 +1,24 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { join } from "@std/path/join";
 import { ROOT } from "../package/parts.ts";
-import { mutate } from "./mutant.ts";
-import { MUTANTS } from "./table.ts";
+import { mutate, parseMutants, readMutants } from "./table.ts";
+
+const MUTANTS = await readMutants();
+
+Deno.test("a table has files with their tests, and changes of one or more lines", () => {
+  const table =
+    "== a.ts: a_test.ts b_test.ts\n-x\n+y\n? because\n-  x\n-\n+\n\n== b.ts: b_test.ts\n-x\n+y\n";
+  const [a, b] = [{ file: "a.ts", tests: ["a_test.ts", "b_test.ts"] }, {
+    file: "b.ts",
+    tests: ["b_test.ts"],
+  }];
+  assertEquals(parseMutants(table), [
+    { ...a, find: "x", replace: "y" },
+    { ...a, find: "  x\n", replace: "", why: "because" },
+    { ...b, find: "x", replace: "y" },
+  ]);
+  assertThrows(() => parseMutants("== a.ts: a_test.ts\n-x\n"), SyntaxError);
+});
 
 async function existsAsFile(path: string): Promise<boolean> {
   try {

@@ -45,18 +45,18 @@ export class TreeCopy implements AsyncDisposable {
     return new TreeCopy(folder, signal);
   }
 
-  async read(file: string): Promise<string> {
-    return await Deno.readTextFile(this.#path(file));
+  /** Returns a file; `undefined` if it does not exist. */
+  async read(file: string): Promise<string | undefined> {
+    try {
+      return await Deno.readTextFile(this.#path(file));
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw error;
+    }
   }
 
   async write(file: string, text: string): Promise<void> {
     await Deno.writeTextFile(this.#path(file), text);
-  }
-
-  /** Checks the types of files. Returns the compiler's messages, or `undefined` if there are none. */
-  async typeProblem(files: readonly string[]): Promise<string | undefined> {
-    const { code, output } = await this.#run(["check", "--quiet", ...files], Infinity);
-    return code === 0 ? undefined : output;
   }
 
   /**
@@ -118,7 +118,7 @@ export class TreeCopy implements AsyncDisposable {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const endGroup = () => child.pid !== undefined && endProcessGroup(child.pid);
-    const timer = limit === Infinity ? undefined : setTimeout(endGroup, limit);
+    const timer = setTimeout(endGroup, limit);
     this.#signal?.addEventListener("abort", endGroup);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
