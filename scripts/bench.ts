@@ -1,148 +1,127 @@
 /**
- * Measures the server against the limits of the layers below it, taken in the same run: `deno task bench --help`.
+ * Measures the server, each figure beside one that bounds it in the same run: `deno task bench --help`.
  *
  * @module
  */
 
-import { type Experiment, type Result, runExperiment, type Stage } from "./bench/experiment.ts";
-import { findLoadGenerator } from "./bench/load.ts";
-import { BENCH_HELP, type BenchOptions, filesOf, parseBenchOptions } from "./bench/options.ts";
-import { brokenRows, header, machineLine, rowLine, toJson } from "./bench/report.ts";
-import { archive } from "./bench/rows/archive.ts";
-import { besideUploads } from "./bench/rows/beside_uploads.ts";
-import { completeUpload } from "./bench/rows/complete_upload.ts";
-import { copyLarge, moveMany } from "./bench/rows/copies.ts";
+import { type Experiment, type Result, runExperiment, Stock } from "./bench/experiment.ts";
+import { runLoadWithKey } from "./bench/load.ts";
+import { header, machineLine, rowLine } from "./bench/report.ts";
 import {
   downloadByLink,
   downloadLarge,
   downloadManyLarge,
   downloadNames,
-  downloadParts,
   downloadSmall,
+  gate,
 } from "./bench/rows/downloads.ts";
 import { deliveries, followers } from "./bench/rows/followers.ts";
-import { gate } from "./bench/rows/gate.ts";
-import { lookups, sizeOnDisk } from "./bench/rows/large_drive.ts";
-import { listDetails, listDirectories, listLarge } from "./bench/rows/lists.ts";
-import { memory, start } from "./bench/rows/process.ts";
-import { besideSearch, search } from "./bench/rows/search.ts";
-import { downloadsOverTls } from "./bench/rows/tls.ts";
-import { together } from "./bench/rows/together.ts";
+import { lists, start } from "./bench/rows/lists.ts";
 import {
+  besideUploads,
   overwriteSmall,
+  together,
   uploadLarge,
-  uploadParts,
   uploadSmall,
-  uploadWithFeed,
-  uploadWithQuota,
+  uploadWith,
 } from "./bench/rows/uploads.ts";
 import { downloadOverWebdav, listOverWebdav, uploadOverWebdav } from "./bench/rows/webdav.ts";
-import { endOnSignal, Scope } from "./bench/scope.ts";
+import { findProgram, Scope } from "./bench/scope.ts";
 import { checkoutsOf } from "./bench/server.ts";
-import { Stock } from "./bench/stock.ts";
+import { print, readOptions } from "./package/command_line.ts";
 
 /** All that is measured, in the order of the report. */
 const EXPERIMENTS: readonly Experiment[] = [
+  start,
   downloadSmall,
   downloadByLink,
   downloadNames,
-  uploadSmall,
-  overwriteSmall,
-  uploadWithQuota,
-  uploadWithFeed,
-  followers,
-  deliveries,
   ...downloadLarge,
   downloadManyLarge,
-  downloadParts,
-  archive,
-  ...downloadsOverTls,
+  uploadSmall,
+  overwriteSmall,
+  ...uploadWith,
   uploadLarge,
-  uploadParts,
-  besideUploads,
   together,
-  listLarge,
-  listDetails,
-  listDirectories,
-  search,
-  besideSearch,
-  lookups,
-  sizeOnDisk,
-  completeUpload,
-  copyLarge,
-  moveMany,
+  besideUploads,
+  lists,
+  followers,
+  deliveries,
   downloadOverWebdav,
   uploadOverWebdav,
   listOverWebdav,
   gate,
-  memory,
-  start,
 ];
 
-const encoder = new TextEncoder();
+const HELP = `Usage: deno task bench [OPTIONS]
+
+Needs wrk, which sends the load. Takes about 7 minutes.
+
+  --only NAME       run the rows whose name contains NAME
+  --quick           one round with a small drive: shows that the rows run, not how fast the server is
+  --check           exit with 1 if a row does not hold
+  --json FILE       write the figures to FILE as well
+  --against GITREF  measure the server of that git state beside this one
+  -h, --help        print this
+`;
+
+const OPTIONS = {
+  only: { type: "string", default: "" },
+  quick: { type: "boolean", default: false },
+  check: { type: "boolean", default: false },
+  json: { type: "string" },
+  against: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+/** How often each figure is measured, and how many files the large drive has. */
+const FULL = { rounds: 5, files: 100_000 };
+const QUICK = { rounds: 1, files: 2000 };
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
-  const options = parseBenchOptions(args);
-  if (typeof options === "string") {
-    print(`${options}\n\n${BENCH_HELP}`);
+  const options = readOptions(args, OPTIONS, HELP);
+  if (typeof options === "number") return options;
+  const isWanted = ({ name }: { name: string }) => name.includes(options.only);
+  const wanted = EXPERIMENTS.filter(({ rows }) => rows.some(isWanted));
+  if (wanted.length === 0) {
+    print(`No row has a name that contains ${JSON.stringify(options.only)}\n`);
     return 2;
   }
-  if (options.help) {
-    print(BENCH_HELP);
-    return 0;
+  if (await findProgram("wrk") === undefined) {
+    print("wrk is not installed; it sends the load\n");
+    return 2;
   }
-  await using scope = await Scope.open();
-  endOnSignal(scope);
   const machine = await machineLine();
-  const results = await measureAll(scope, options, machine);
+  print(`${machine}; load by wrk\n\n${header(options.against)}\n`);
+  const results = (await measure(wanted, options)).filter(({ row }) => isWanted(row));
   if (options.json !== undefined) {
-    await Deno.writeTextFile(options.json, toJson(machine, results));
+    await Deno.writeTextFile(options.json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
   }
-  return judge(results, options);
+  const broken = results.filter(({ holds }) => !holds).map(({ row }) => `  ${row.name}\n`);
+  print(
+    broken.length === 0 ? "\nAll rows hold.\n" : `\nRows that do not hold:\n${broken.join("")}`,
+  );
+  return options.check && broken.length > 0 ? 1 : 0;
 }
 
-async function measureAll(
-  scope: Scope,
-  options: BenchOptions,
-  machine: string,
+/** Measures and prints the rows of experiments. */
+async function measure(
+  experiments: readonly Experiment[],
+  { quick, against }: { quick: boolean; against?: string },
 ): Promise<Result[]> {
-  const load = await findLoadGenerator(options.load);
-  const checkouts = await checkoutsOf(scope, options.against);
-  const stock = new Stock(scope, filesOf(options));
-  const wanted = (name: string) => name.includes(options.only ?? "");
-  print(`${machine}; load by ${load.name}\n\n${header(options.against)}\n`);
+  await using scope = await Scope.open();
+  const { rounds, files } = quick ? QUICK : FULL;
+  const checkouts = await checkoutsOf(scope, against);
+  const stock = new Stock(scope, files);
   const results: Result[] = [];
-  for (const experiment of EXPERIMENTS) {
-    if (experiment.onlyFull && !options.full) continue;
-    if (!experiment.rows.some(({ name }) => wanted(name))) continue;
+  for (const experiment of experiments) {
     await using own = await scope.nested();
-    const stage: Stage = { scope: own, load: load.run, stock, full: options.full };
-    for (const result of await runExperiment(experiment, stage, checkouts)) {
-      if (!wanted(result.row.name)) continue;
-      print(`${rowLine(result)}\n`);
-      results.push(result);
-    }
+    const stage = { scope: own, load: runLoadWithKey, stock };
+    const taken = await runExperiment(experiment, stage, checkouts, rounds);
+    for (const result of taken) print(`${rowLine(result)}\n`);
+    results.push(...taken);
   }
   return results;
-}
-
-function judge(results: readonly Result[], { check, only }: BenchOptions): number {
-  if (results.length === 0) {
-    print(`No row has a name that contains ${JSON.stringify(only ?? "")}\n`);
-    return 2;
-  }
-  const broken = brokenRows(results);
-  print(
-    broken.length === 0
-      ? "\nAll rows hold.\n"
-      : `\nRows that do not hold:\n${broken.map((name) => `  ${name}\n`).join("")}`,
-  );
-  return check && broken.length > 0 ? 1 : 0;
-}
-
-function print(text: string): void {
-  let rest = encoder.encode(text);
-  while (rest.byteLength > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
 }

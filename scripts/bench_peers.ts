@@ -4,186 +4,249 @@
  * @module
  */
 
+import { percentile } from "./bench/experiment.ts";
+import { serveApplication } from "./bench/limits.ts";
+import { runLoad } from "./bench/load.ts";
+import type { Peer } from "./bench/peers/peer.ts";
+import {
+  figureOf,
+  freeNumbers,
+  type PeerRow,
+  PROXY_LOAD,
+  PROXY_ROW,
+  STORE_ROWS,
+  type StoreRow,
+  SYNC_ROWS,
+} from "./bench/peers/rows.ts";
 import { dufs, nginxStatic, rclone } from "./bench/peers/servers/folder_servers.ts";
 import { kvdrive, kvdriveWebdav } from "./bench/peers/servers/kvdrive.ts";
 import { minio } from "./bench/peers/servers/minio.ts";
-import { namesOf, PEERS_HELP, PEERS_OPTIONS, problemOf } from "./bench/peers/options.ts";
-import type { Peer } from "./bench/peers/peer.ts";
 import { pocketbase } from "./bench/peers/servers/pocketbase.ts";
-import { findProgram } from "./bench/peers/process.ts";
 import {
   caddy,
   checkProxy,
   gateOf,
   nginxProxy,
   type Proxy,
-  startApplication,
 } from "./bench/peers/servers/proxies.ts";
-import {
-  markdownTable,
-  type PeersReport,
-  resultsOf,
-  sumOf,
-  syncLines,
-  textTable,
-  toJson,
-} from "./bench/peers/report.ts";
-import {
-  addFigure,
-  type Contender,
-  type Figures,
-  preparePeer,
-  proxyContender,
-  runRounds,
-} from "./bench/peers/rounds.ts";
-import { PROXY_ROW, STORE_ROWS, SYNC_ROWS } from "./bench/peers/rows.ts";
-import { seaweedfs } from "./bench/peers/servers/seaweedfs.ts";
-import { canTrace, measureSyncs, type SyncsPerWrite } from "./bench/peers/syncs.ts";
-import { tusd } from "./bench/peers/servers/tusd.ts";
-import { versionLine } from "./bench/peers/versions.ts";
-import { machineLine } from "./bench/report.ts";
-import { endOnSignal, Scope } from "./bench/scope.ts";
+import { storeFiles, storeObjects } from "./bench/peers/stored.ts";
+import { canTrace, measureSyncs } from "./bench/peers/syncs.ts";
+import { machineLine, rounded } from "./bench/report.ts";
+import { findProgram, runToEnd, Scope } from "./bench/scope.ts";
 import { checkoutsOf } from "./bench/server.ts";
 import { print, readOptions } from "./package/command_line.ts";
 
 /** The servers that are compared with kvdrive, in the order of the columns. */
-const PEERS: readonly Peer[] = [minio, rclone, dufs, tusd, pocketbase, seaweedfs, nginxStatic];
+const PEERS: readonly Peer[] = [minio, rclone, dufs, pocketbase, nginxStatic];
 const PROXIES: readonly Proxy[] = [nginxProxy, caddy];
 const PROGRAMS = [...new Set([...PEERS, ...PROXIES].map(({ program }) => program))];
+const ROWS: readonly PeerRow[] = [...STORE_ROWS, PROXY_ROW, ...SYNC_ROWS];
 
-/** The columns of the table. */
-const COLUMNS = [
-  ...new Set([kvdrive, kvdriveWebdav, ...PEERS, ...PROXIES].map(({ name }) => name)),
-];
+const HELP = `Usage: deno task bench:peers [OPTIONS]
 
-const ROWS = [...STORE_ROWS, PROXY_ROW, ...SYNC_ROWS];
+Measures kvdrive beside other servers that are in the PATH, and prints a table in Markdown. Missing servers are left out.
+Needs wrk; strace to count syncs; up to 10 GB in the temporary folder and about 11 minutes.
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+  --only ROW      run the rows whose name contains ROW
+  --peers NAMES   compare only with these servers, separated by commas: ${PROGRAMS.join(",")}
+  --rounds N      how often each figure is measured, from 1 to 50 (3)
+  -h, --help      print this
+`;
+
+const OPTIONS = {
+  only: { type: "string", default: "" },
+  peers: { type: "string", default: PROGRAMS.join(",") },
+  rounds: { type: "string", default: "3" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
 
 async function main(args: string[]): Promise<number> {
-  const problem = (values: Parameters<typeof problemOf>[0]) => problemOf(values, PROGRAMS);
-  const options = readOptions(args, PEERS_OPTIONS, PEERS_HELP, problem);
+  const options = readOptions(args, OPTIONS, HELP, ({ rounds, peers, only }) => {
+    if (!/^([1-9]|[1-4]\d|50)$/.test(rounds)) {
+      return `Bad value "${rounds}" of --rounds: it must be a number from 1 to 50`;
+    }
+    const unknown = peers.split(",").find((name) => !PROGRAMS.includes(name));
+    if (unknown !== undefined) {
+      return `Bad value "${unknown}" of --peers: it must be one of ${PROGRAMS.join(", ")}`;
+    }
+    return ROWS.some(({ name }) => name.includes(only))
+      ? undefined
+      : `No row has a name that contains ${JSON.stringify(only)}`;
+  });
   if (typeof options === "number") return options;
-  const isWanted = ({ name }: { name: string }): boolean => name.includes(options.only);
-  if (!ROWS.some(isWanted)) {
-    print(`No row has a name that contains ${JSON.stringify(options.only)}\n`);
-    return 2;
-  }
   if (await findProgram("wrk") === undefined) {
     print("wrk is not installed; it sends the load\n");
     return 2;
   }
   await using scope = await Scope.open();
-  endOnSignal(scope);
-  const chosen = namesOf(options.peers) ?? PROGRAMS;
-  const installed = await installedOf(chosen);
-  const run = { scope, installed, rounds: Number(options.rounds), isWanted };
-  const report = await measureAll(run, chosen.filter((program) => !installed.has(program)));
-  printReport(report, options.markdown);
-  if (options.json !== undefined) await Deno.writeTextFile(options.json, toJson(report));
+  const installed = new Set<string>();
+  for (const program of options.peers.split(",")) {
+    if (await findProgram(program) === undefined) print(`${program} is not in the PATH\n`);
+    else installed.add(program);
+  }
+  const isWanted = ({ name }: { name: string }) => name.includes(options.only);
+  await new Comparison(scope, isWanted).run(installed, Number(options.rounds));
   return 0;
 }
 
-/** What a run is made of. */
-interface Run {
-  scope: Scope;
-  /** Programs that can be started. */
-  installed: ReadonlySet<string>;
-  rounds: number;
-  isWanted: (row: { name: string }) => boolean;
+/** A server in the rounds. One runs at a time, so that none is slowed by what another does without requests. */
+interface Contender {
+  name: string;
+  /** Starts it, measures once, and stops it. */
+  measure(): Promise<void>;
 }
 
-async function installedOf(programs: readonly string[]): Promise<Set<string>> {
-  const installed = new Set<string>();
-  for (const program of programs) {
-    if (await findProgram(program) !== undefined) installed.add(program);
+/** Measures servers with the rows that are wanted, and compares them. */
+class Comparison {
+  /** By row and by server. */
+  readonly #figures = new Map<string, Map<string, number[]>>();
+
+  constructor(
+    private readonly scope: Scope,
+    private readonly isWanted: (row: PeerRow) => boolean,
+  ) {}
+
+  async run(installed: ReadonlySet<string>, rounds: number): Promise<void> {
+    const isInstalled = ({ program }: { program: string }) => installed.has(program);
+    const peers = [kvdrive, kvdriveWebdav, ...PEERS.filter(isInstalled)];
+    const proxies = PROXIES.filter(isInstalled);
+    const contenders: Contender[] = [];
+    const rows = STORE_ROWS.filter(this.isWanted);
+    for (const peer of rows.length === 0 ? [] : peers) {
+      contenders.push(await this.#prepare(peer, rows));
+    }
+    if (this.isWanted(PROXY_ROW)) contenders.push(...await this.#proxies(proxies));
+    for (let round = 0; round < rounds; round++) {
+      // Each contender is the first in turn.
+      const first = round % contenders.length;
+      for (
+        const { name, measure } of [...contenders, ...contenders].slice(first).slice(
+          0,
+          contenders.length,
+        )
+      ) {
+        progress(`round ${round + 1} of ${rounds}: ${name}`);
+        await measure();
+      }
+    }
+    if (SYNC_ROWS.some(this.isWanted)) await this.#countSyncs(peers);
+    print(`${await machineLine()}; load by wrk; medians (lowest to highest) of ${rounds} rounds\n`);
+    const programs = new Map([...proxies, ...peers].map((peer) => [peer.program, peer]));
+    for (const { name, program, version } of programs.values()) {
+      const path = await findProgram(program) ?? program;
+      const { stdout, stderr } = await new Deno.Command(path, { args: [...version] }).output();
+      const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+      print(`${name}: ${text.split("\n")[0]}\n`);
+    }
+    print(`\n${this.#table([...new Set([...peers, ...proxies].map(({ name }) => name))])}`);
   }
-  return installed;
-}
 
-async function measureAll(run: Run, notInstalled: readonly string[]): Promise<PeersReport> {
-  const { scope, installed, rounds, isWanted } = run;
-  const peers = [kvdrive, kvdriveWebdav, ...PEERS.filter(({ program }) => installed.has(program))];
-  const proxies = PROXIES.filter(({ program }) => installed.has(program));
-  const machine = await machineLine();
-  const programs = new Map([...peers, ...proxies].map((program) => [program.name, program]));
-  const versions = [];
-  for (const program of programs.values()) versions.push(await versionLine(scope, program));
-  const contenders = [...await peersOf(run, peers), ...await proxiesOf(run, proxies)];
-  const figures = await runRounds(contenders, rounds, progress);
-  const missing = notInstalled.map((program) => {
-    const names = [...PEERS, ...PROXIES].filter((other) => other.program === program);
-    return `${names[0]?.name ?? ""} is left out: there is no ${program} in the PATH`;
-  });
-  const syncs = new Map<string, readonly SyncsPerWrite[]>();
-  if (SYNC_ROWS.some(isWanted)) {
-    if (await canTrace(scope)) await addSyncs(scope, peers, figures, syncs);
-    else missing.push("syncs are not counted: strace is not installed, or may not trace");
-  }
-  const results = resultsOf(ROWS.filter(isWanted), figures, COLUMNS);
-  return { machine, versions, missing, rounds, results, syncs };
-}
-
-async function peersOf({ scope, isWanted }: Run, peers: readonly Peer[]): Promise<Contender[]> {
-  const rows = STORE_ROWS.filter(isWanted);
-  const contenders: Contender[] = [];
-  for (const peer of rows.length === 0 ? [] : peers) {
+  /** Stores the files of a peer and checks what it answers. */
+  async #prepare(peer: Peer, rows: readonly StoreRow[]): Promise<Contender> {
     progress(`storing and checking files: ${peer.name}`);
-    contenders.push(await preparePeer(scope, peer, rows));
+    const data = await this.scope.makeFolder();
+    const server = await peer.start({ scope: this.scope, data, tracer: [] });
+    await server.setUp();
+    const stored = await storeFiles(
+      server,
+      rows.length > 1 || rows[0]?.name.includes("names") === true,
+    );
+    if (server.s3 !== undefined && rows.some(({ name }) => name.startsWith("S3"))) {
+      await storeObjects(server.s3, stored);
+    }
+    await server.process.stop();
+    const from = freeNumbers();
+    const measure = async (): Promise<void> => {
+      await using scope = await this.scope.nested();
+      const server = await peer.start({ scope, data, tracer: [] });
+      for (const row of rows) {
+        for (const isMeasured of [false, true]) {
+          const load = row.loadOf({ server, stored, from: from() });
+          if (load === undefined) continue;
+          // No server pays for the uploads of another.
+          await runToEnd(scope, "sync", {});
+          // In one second a slow disk finishes no large upload.
+          const seconds = isMeasured ? load.seconds : Math.ceil(load.seconds / 2);
+          const result = await runLoad(scope, { ...load, seconds });
+          if (isMeasured) this.#note(row, peer.name, figureOf(row, result));
+        }
+      }
+      await server.process.stop();
+    };
+    return { name: peer.name, measure };
   }
-  return contenders;
-}
 
-/** The gate and other proxies, in front of one application. */
-async function proxiesOf(
-  { scope, isWanted }: Run,
-  proxies: readonly Proxy[],
-): Promise<Contender[]> {
-  if (!isWanted(PROXY_ROW)) return [];
-  const upstream = await startApplication(scope);
-  const { current } = await checkoutsOf(scope, undefined);
-  return [gateOf(current), ...proxies].map(({ name, start }) =>
-    proxyContender(scope, name, async (own) => {
-      const proxy = await start(own, upstream);
-      await checkProxy(proxy);
-      return proxy;
-    })
-  );
-}
+  /** The gate and other proxies, in front of one application. */
+  async #proxies(proxies: readonly Proxy[]): Promise<Contender[]> {
+    const upstream = serveApplication(this.scope);
+    const { current } = await checkoutsOf(this.scope, undefined);
+    return [gateOf(current), ...proxies].map(({ name, start }) => ({
+      name,
+      measure: async () => {
+        await using scope = await this.scope.nested();
+        const proxy = await start(scope, upstream);
+        await checkProxy(proxy);
+        const load = { ...proxy, ...PROXY_LOAD };
+        await runLoad(scope, load);
+        this.#note(PROXY_ROW, name, (await runLoad(scope, load)).perSecond);
+        await proxy.stop();
+      },
+    }));
+  }
 
-async function addSyncs(
-  scope: Scope,
-  peers: readonly Peer[],
-  figures: Figures,
-  syncs: Map<string, readonly SyncsPerWrite[]>,
-): Promise<void> {
-  for (const peer of peers) {
-    progress(`counting syncs: ${peer.name}`);
-    const found = await measureSyncs(scope, peer);
-    if (found.length > 0) syncs.set(peer.name, found);
-    for (const [index, calls] of found.entries()) {
-      addFigure(figures, SYNC_ROWS[index]?.name ?? "", peer.name, sumOf(calls));
+  async #countSyncs(peers: readonly Peer[]): Promise<void> {
+    if (!await canTrace()) {
+      return progress("syncs are not counted: strace is missing or may not trace");
+    }
+    for (const peer of peers) {
+      if (peer === nginxStatic) continue;
+      progress(`counting syncs: ${peer.name}`);
+      for (const [index, count] of (await measureSyncs(this.scope, peer)).entries()) {
+        const row = SYNC_ROWS[index];
+        if (row !== undefined && this.isWanted(row)) this.#note(row, peer.name, count);
+      }
     }
   }
+
+  #note({ name }: PeerRow, server: string, figure: number): void {
+    const ofRow = this.#figures.get(name) ?? new Map<string, number[]>();
+    this.#figures.set(name, ofRow);
+    ofRow.set(server, [...ofRow.get(server) ?? [], figure]);
+  }
+
+  /** A table in Markdown: the median of each server, the spread, and kvdrive's median divided by it. */
+  #table(servers: readonly string[]): string {
+    const lines = [["work", ...servers], ["---", ...servers.map(() => "---:")]];
+    for (const row of ROWS) {
+      const ofRow = this.#figures.get(row.name);
+      if (ofRow === undefined) continue;
+      const own = ofRow.get(kvdrive.name);
+      const cells = servers.map((server) => cellOf(row, own, ofRow.get(server), server));
+      lines.push([`${row.name}, ${row.unit}`, ...cells]);
+    }
+    return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+  }
 }
 
-function printReport(report: PeersReport, isMarkdown: boolean): void {
-  const { machine, versions, missing, rounds, results, syncs } = report;
-  const times = rounds === 1 ? "one round" : `medians of ${rounds} rounds (lowest–highest)`;
-  const table = isMarkdown ? markdownTable : textTable;
-  const calls = syncLines(syncs);
-  print(
-    `${machine}; load by wrk; ${times}\n${versions.join(", ")}\n` +
-      `${missing.map((line) => `${line}\n`).join("")}\n${table(results, COLUMNS)}` +
-      (calls.length === 0
-        ? ""
-        : `\nCalls that sync, for each upload of 4 KiB, by connections:\n\n${
-          calls.map((line) => `- ${line}\n`).join("")
-        }`),
-  );
+function cellOf(
+  { unit }: PeerRow,
+  own: readonly number[] | undefined,
+  figures: readonly number[] = [],
+  server: string,
+): string {
+  if (figures.length === 0) return "";
+  const median = percentile(figures, 50);
+  const spread = `${rounded(Math.min(...figures))} to ${rounded(Math.max(...figures))}`;
+  const range = figures.length === 1 ? "" : ` (${spread})`;
+  const isCompared = own !== undefined && server !== kvdrive.name && unit !== "per write";
+  return `${rounded(median)}${range}${
+    isCompared ? `, ${(percentile(own, 50) / median).toFixed(2)}×` : ""
+  }`;
 }
 
-/** Tells on standard error how far the run is, so that the table alone can be redirected. */
+/** Prints on standard error how far the run is, so that the table can be redirected. */
 function progress(line: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
 }
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

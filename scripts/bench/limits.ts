@@ -1,62 +1,101 @@
 import { join } from "@std/path/join";
-import type { HttpLimitInput } from "./process_http_limit.ts";
-import type { KvLimitInput } from "./process_kv_limit.ts";
-import { runScript, type Scope, scriptFlags, startListening } from "./scope.ts";
-import { byteFileOf } from "./server.ts";
-import type { TlsFiles } from "./tls_files.ts";
+import type { Scope } from "./scope.ts";
+import { byteFileOf, randomBytes } from "./server.ts";
 
-/** Starts a server that answers with that many bytes from memory, over TLS if there is a certificate. @returns its address. */
-export async function startHttpLimit(scope: Scope, size: number, tls?: TlsFiles): Promise<string> {
-  const file = new URL("process_http_limit.ts", import.meta.url).pathname;
-  const input: HttpLimitInput = {
-    size,
-    ...(tls === undefined ? {} : { tls: { cert: tls.pem.certificate, key: tls.pem.key } }),
-  };
-  const { origin } = await startListening(scope, {
-    args: ["run", ...scriptFlags(), file, JSON.stringify(input)],
-  });
-  using client = Deno.createHttpClient(tls === undefined ? {} : { caCerts: [tls.pem.authority] });
-  const response = await fetch(origin, { client });
-  const answered = (await response.bytes()).byteLength;
-  if (response.status === 200 && answered === size) return origin;
-  throw new Error(`The limit answered ${response.status} with ${answered} bytes`);
+const HOSTNAME = "127.0.0.1";
+
+/** Older runtimes have no such option. */
+const QUIET = { automaticCompression: false };
+
+/** Serves requests in this process, which has no other work while a load runs. Returns the address. */
+export function serveHere(scope: Scope, handler: Deno.ServeHandler): string {
+  const server = Deno.serve({ port: 0, hostname: HOSTNAME, ...QUIET, onListen() {} }, handler);
+  scope.onClose(() => server.shutdown());
+  return `http://${HOSTNAME}:${server.addr.port}`;
 }
 
-const SMALL = 4096;
 const CHUNK = 65_536;
 
-/** Small files a second, in atomic groups of 16. */
-export async function smallFilesLimit(scope: Scope): Promise<() => Promise<number>> {
-  return await kvLimit(scope, {
-    kind: "files",
-    size: SMALL,
-    together: 16,
-    inFlight: 2,
-    seconds: 1,
+/** Answers every request with as many bytes from memory, in chunks as large as those of the store. Returns the address. */
+export function serveFromMemory(scope: Scope, size: number): string {
+  const bytes = randomBytes(size);
+  const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(size) };
+  const stream = (): ReadableStream<Uint8Array> => {
+    let at = 0;
+    return new ReadableStream({
+      pull(controller) {
+        controller.enqueue(bytes.subarray(at, at += CHUNK));
+        if (at >= size) controller.close();
+      },
+    });
+  };
+  return serveHere(scope, () => new Response(size > CHUNK ? stream() : bytes, { headers }));
+}
+
+/** A small web application: each answer is a page of some 1500 bytes, made for the request. Returns the address. */
+export function serveApplication(scope: Scope): string {
+  return serveHere(scope, () => {
+    const now = Date.now();
+    const entries = Array.from({ length: 20 }, (_, id) => {
+      return { id, name: `entry ${id}`, changed: now - id, text: "some words about it" };
+    });
+    return Response.json({ entries });
   });
 }
 
-/**
- * MB of chunks a second, 12 in an operation and 3 operations on their way, into a file with the same pages as that of
- * the chunks in a data folder.
- */
-export async function chunksLimit(scope: Scope, data: string): Promise<() => Promise<number>> {
-  const put = await kvLimit(scope, {
-    pagesOf: byteFileOf(data),
-    kind: "chunks",
-    size: CHUNK,
-    together: 12,
-    inFlight: 3,
-    seconds: 2,
-  });
-  return async () => await put() * CHUNK / 1e6;
-}
+/** Operations on their way to the store at once, and seconds of a measurement. */
+const IN_FLIGHT = 3;
+const SECONDS = 1;
 
-async function kvLimit(
+/** Small files a second, each a record and its bytes, put straight into Deno KV in groups of 16. */
+export async function smallFilesLimit(
   scope: Scope,
-  input: Omit<KvLimitInput, "path" | "run">,
+  size: number,
 ): Promise<() => Promise<number>> {
+  const kv = await openKv(scope, join(await scope.makeFolder(), "limit.db"));
+  const record = { size, sha256: "0".repeat(44), type: "application/octet-stream", created: 0 };
+  const bytes = randomBytes(size);
+  return () =>
+    commitsPerSecond(kv, 16, (operation, n) => {
+      operation.set(["file", "bench", "files", `new-${n}`], { ...record, version: n });
+      operation.set(["content", n], bytes);
+    });
+}
+
+/** MB of chunks a second, put straight into Deno KV. @param data A data folder without a server, whose pages are used. */
+export async function chunksLimit(scope: Scope, data: string): Promise<() => Promise<number>> {
   const path = join(await scope.makeFolder(), "limit.db");
-  let run = 0;
-  return () => runScript<number>(scope, "process_kv_limit.ts", { ...input, path, run: run++ });
+  await Deno.copyFile(byteFileOf(data), path);
+  const kv = await openKv(scope, path);
+  const bytes = randomBytes(CHUNK);
+  const put = (operation: Deno.AtomicOperation, n: number): void => {
+    operation.set(["chunk", n], bytes);
+  };
+  return async () => await commitsPerSecond(kv, 12, put) * CHUNK / 1e6;
+}
+
+async function openKv(scope: Scope, path: string): Promise<Deno.Kv> {
+  const kv = await Deno.openKv(path);
+  scope.onClose(() => Promise.resolve(kv.close()));
+  return kv;
+}
+
+/** Puts ever new entries into a store. Returns how many are put in a second. */
+async function commitsPerSecond(
+  kv: Deno.Kv,
+  together: number,
+  put: (operation: Deno.AtomicOperation, n: number) => void,
+): Promise<number> {
+  const first = Date.now() * 1000;
+  let n = 0;
+  const started = performance.now();
+  const end = started + SECONDS * 1000;
+  await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
+    while (performance.now() < end) {
+      const operation = kv.atomic();
+      for (let i = 0; i < together; i++) put(operation, first + n++);
+      await operation.commit();
+    }
+  }));
+  return n * 1000 / (performance.now() - started);
 }

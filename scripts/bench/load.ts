@@ -1,9 +1,50 @@
 import { join } from "@std/path/join";
-import { runScript, runToEnd, type Scope } from "./scope.ts";
+import { runToEnd, type Scope } from "./scope.ts";
 import { PROJECT_KEY, randomBytes } from "./server.ts";
 
+type Fields = Readonly<Record<string, string>>;
+
+/** A request that is sent many times. */
+export interface Message {
+  method: "GET" | "POST" | "PUT" | "PROPFIND";
+  /** Path and query. `{n}` stands for a number that is new in each request, `{t}` for that of the connection. */
+  target: string;
+  headers?: Fields;
+  /** The body, or how many random bytes it has. */
+  body?: Uint8Array<ArrayBuffer> | number;
+}
+
+/** Requests. Each connection sends its next one when its last one is answered. */
+export interface Load extends Omit<Message, "target" | "headers"> {
+  origin: string;
+  /** Several targets are sent in scattered order, each load with another first one, so that caches do not help. */
+  target: string | readonly string[];
+  /** Headers, or those of a target. */
+  headers?: Fields | ((target: string) => Fields);
+  /** Every `every`th request is this upload instead, whose target contains `{n}`. */
+  write?: Message & { every: number };
+  /** The first number of `{n}`. */
+  from?: number;
+  connections: number;
+  seconds: number;
+}
+
+/** How a load was answered: all requests with a status of success. */
+export interface LoadResult {
+  requests: number;
+  perSecond: number;
+  /** 10^6 bytes of bodies, in the direction in which they went. */
+  megabytesPerSecond: number;
+  /** Milliseconds from a request to the end of its answer. */
+  median: number;
+  p99: number;
+}
+
+/** Sends a load. @throws if a request fails. */
+export type RunLoad = (scope: Scope, load: Load) => Promise<LoadResult>;
+
 /** What the script prints at the end. Times are microseconds. */
-interface WrkSummary {
+interface Summary {
   requests: number;
   bytes: number;
   duration: number;
@@ -12,89 +53,170 @@ interface WrkSummary {
   p99: number;
 }
 
-/** Sends a load with wrk. @throws if a request fails. */
-async function runWrk(scope: Scope, load: ClientInput): Promise<LoadResult> {
+/** Digits of the numbers in targets. */
+const DIGITS = 10;
+
+/** Returns a target with a number in the place of `{n}`. */
+export function numbered(target: string, number: number): string {
+  return target.replace("{n}", String(number).padStart(DIGITS, "0"));
+}
+
+/** The distance between consecutive targets: a prime, so that all of them are sent before one is repeated. */
+const STRIDE = 7919;
+
+/** More threads slow each other down. */
+const MAX_THREADS = 8;
+
+/**
+ * Sends a load with wrk. Requests are complete before they are sent, except for numbers, so that all servers and protocols
+ * cost wrk the same.
+ */
+export async function runLoad(scope: Scope, load: Load): Promise<LoadResult> {
   const folder = await scope.makeFolder();
+  for (const [name, content] of Object.entries(filesOf(load))) {
+    await Deno.writeFile(join(folder, name), content);
+  }
   const script = join(folder, "load.lua");
-  const bodyFile = join(folder, "body");
-  const body = load.body ?? load.write?.body;
-  if (body !== undefined) await Deno.writeFile(bodyFile, randomBytes(body));
-  await Deno.writeTextFile(script, wrkScript(load, bodyFile));
-  const output = await runToEnd(scope, "wrk", { args: wrkArguments(load, script) });
-  const summary = output.split("\n").find((line) => line.startsWith("{"));
-  if (summary === undefined) throw new Error(`Cannot read the output of wrk: ${output}`);
-  return resultOf(JSON.parse(summary), load);
+  await Deno.writeTextFile(script, scriptOf(load, folder));
+  const isByThread = load.target.includes("{t}");
+  const output = await runToEnd(scope, "wrk", {
+    args: [
+      `--threads=${isByThread ? Math.min(load.connections, MAX_THREADS) : 1}`,
+      `--connections=${load.connections}`,
+      `--duration=${load.seconds}s`,
+      "--timeout=60s",
+      `--script=${script}`,
+      load.origin,
+    ],
+  });
+  await Deno.remove(folder, { recursive: true });
+  return resultOf(output, load);
 }
 
-function wrkArguments({ target, connections, seconds, origin }: ClientInput, script: string) {
-  const threads = target.includes("{t}") ? Math.min(connections, MAX_THREADS) : 1;
-  return [
-    `--threads=${threads}`,
-    `--connections=${connections}`,
-    `--duration=${seconds}s`,
-    "--timeout=60s",
-    `--script=${script}`,
-    origin,
-  ];
+const KEY = { "X-Api-Key": PROJECT_KEY };
+
+/** Sends a load with the key of the project. */
+export async function runLoadWithKey(scope: Scope, load: Load): Promise<LoadResult> {
+  const { headers, write } = load;
+  return await runLoad(scope, {
+    ...load,
+    headers: { ...KEY, ...headers },
+    ...(write && { write: { ...write, headers: { ...KEY, ...write.headers } } }),
+  });
 }
 
-/** The Lua script that makes the requests. Without `{n}` they are all the same, and wrk makes them once. */
-export function wrkScript(load: ClientInput, bodyFile: string): string {
-  const { method, target, body, write, reconnect = false } = load;
-  // wrk opens a new connection where one ends.
-  const headers = { ...load.headers, ...(reconnect ? { Connection: "close" } : {}) };
-  const quoted = Object.entries(headers).map(([name, value]) =>
-    `  wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`
-  );
-  const readBody = `  local file = io.open(${JSON.stringify(bodyFile)}, "rb")
-  ${body === undefined ? "written" : "wrk.body"} = file:read("*a")
-  file:close()
-`;
-  const hasBody = body !== undefined || write !== undefined;
-  return `local threads = 0
+/** What sends the load of `bench_backups.ts`. */
+export function findLoadGenerator(_: undefined): Promise<{ run: RunLoad }> {
+  return Promise.resolve({ run: runLoadWithKey });
+}
+
+/** Sends exactly so many requests with the key of the project, with `{n}` from 0 on. */
+export async function sendEach(_: Scope, load: Load, requests: number): Promise<void> {
+  const body = load.body === undefined ? null : bytesOf(load.body);
+  let next = 0;
+  const send = async (): Promise<void> => {
+    while (next < requests) {
+      const target = numbered(String(load.target), next++);
+      const response = await fetch(load.origin + target, {
+        method: load.method,
+        headers: KEY,
+        body,
+      });
+      await response.body?.cancel();
+      if (!response.ok) throw new Error(`${target} answered ${response.status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: load.connections }, send));
+}
+
+const encoder = new TextEncoder();
+
+/** The files that a script reads: heads that end with a NUL, their body, and an upload before and after its number. */
+function filesOf(load: Load): Record<string, Uint8Array> {
+  const { origin, method, target, headers = {}, body, write } = load;
+  const message = (one: string): Message => ({
+    method,
+    target: one,
+    headers: typeof headers === "function" ? headers(one) : headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  const upload = isNumbered(load) ? message(String(target)) : write;
+  const [before = "", after = ""] = upload === undefined
+    ? []
+    : headOf(origin, upload).split(NUMBER);
+  const heads = isNumbered(load) ? [] : [target].flat().map((one) => headOf(origin, message(one)));
+  return {
+    heads: encoder.encode(heads.map((head) => `${head}\0`).join("")),
+    body: isNumbered(load) ? new Uint8Array() : bytesOf(body),
+    before: encoder.encode(before),
+    after: encoder.encode(after),
+    written: bytesOf(upload?.body),
+  };
+}
+
+const NUMBER = /\{[nt]\}/;
+
+function isNumbered({ target }: Load): boolean {
+  return NUMBER.test(String(target));
+}
+
+function bytesOf(body: Message["body"] = 0): Uint8Array<ArrayBuffer> {
+  return typeof body === "number" ? randomBytes(body) : body;
+}
+
+/** The head of an HTTP/1.1 request. */
+function headOf(origin: string, { method, target, headers, body }: Message): string {
+  const size = typeof body === "number" ? body : body?.byteLength;
+  const length = size === undefined ? {} : { "Content-Length": String(size) };
+  const fields = Object.entries({ Host: new URL(origin).host, ...headers, ...length });
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}
+
+/** The Lua script that sends the requests. A request that never changes is built once. */
+function scriptOf(load: Load, folder: string): string {
+  const { target, from = 0, write } = load;
+  // Some servers name files themselves.
+  const hasNumber = (write ?? load).target.includes("{n}");
+  const number = hasNumber ? ` .. string.format("%0${DIGITS}d", ${from} + n)` : "";
+  const upload = `before${number} .. after`;
+  const start = Math.floor(Math.random() * MAX_START);
+  const scattered = `heads[(n + ${start}) * ${STRIDE} % #heads + 1] .. body`;
+  const writing = write === undefined ? "" : `if n % ${write.every} == 0 then return ${upload} end`;
+  const byThread = target.includes("{t}") ? "before .. id .. after" : undefined;
+  const isOne = write === undefined && !isNumbered(load) && [target].flat().length === 1;
+  const fixed = byThread ?? (isOne ? "heads[1] .. body" : undefined);
+  return `local threads, n = 0, -1
+local heads, body, before, after = {}
 function setup(thread)
   thread:set("id", threads)
   threads = threads + 1
 end
-
-local target, written
+local function contents(name)
+  local file = io.open(${JSON.stringify(folder)} .. "/" .. name, "rb")
+  local text = file:read("*a")
+  file:close()
+  return text
+end
 function init(args)
-  wrk.method = ${JSON.stringify(method)}
-${quoted.join("")}${hasBody ? readBody : ""}\
-  target = string.gsub(${JSON.stringify(target)}, "{t}", tostring(id))
-  wrk.path = target
+  for head in contents("heads"):gmatch("%Z+") do heads[#heads + 1] = head end
+  body, before, after = contents("body"), contents("before"), contents("after") .. contents("written")
+${fixed === undefined ? "" : `  local fixed = ${fixed}\n  wrk.format = function() return fixed end`}
 end
-${target.includes("{n}") ? counting(load) : ""}${DONE}`;
-}
-
-function counting(load: ClientInput): string {
-  const { target, cycle, isScattered = false, first = 0, start = 0, write } = load;
-  const place = isScattered ? `n * ${STRIDE}` : "n";
-  const inCycle = cycle === undefined ? place : `${place} % ${cycle}`;
-  const number = first === 0 ? inCycle : `${first} + ${inCycle}`;
-  const writing = write === undefined ? "" : `  if n % ${write.every} == 0 then
-    local path = string.gsub(${JSON.stringify(write.target)}, "{n}", tostring(n))
-    return wrk.format("POST", path, nil, written)
-  end
-`;
-  return `
-local n = ${start - 1}
-function request()
+${
+    fixed !== undefined ? "" : `function request()
   n = n + 1
-${writing}\
-  local number = ${number}
-  local path = string.gsub(target, "{n}", tostring(number))
-${target.includes("{d}") ? DIGIT : ""}\
-  return wrk.format(nil, path)
-end
-`;
+  ${writing}
+  return ${isNumbered(load) ? upload : scattered}
+end`
+  }
+${DONE}`;
 }
 
-const DIGIT = `  path = string.gsub(path, "{d}", tostring(number % 10))
-`;
+/** Scattered loads start below this, so that the numbers of Lua stay exact. */
+const MAX_START = 2 ** 20;
 
-const DONE = `
-function done(summary, latency, requests)
+const DONE = `function done(summary, latency, requests)
   local e = summary.errors
   io.write(string.format(
     '{"requests":%d,"bytes":%d,"duration":%d,"errors":%d,"median":%d,"p99":%d}\\n',
@@ -104,115 +226,19 @@ function done(summary, latency, requests)
 end
 `;
 
-function resultOf(summary: WrkSummary, { body, target }: ClientInput): LoadResult {
-  const { requests, bytes, errors } = summary;
-  if (errors > 0) {
-    throw new Error(`${errors} requests to ${target} failed, ${requests} were answered`);
+function resultOf(output: string, { origin, body }: Load): LoadResult {
+  const line = output.split("\n").find((line) => line.startsWith("{"));
+  if (line === undefined) throw new Error(`Cannot read the output of wrk: ${output}`);
+  const { requests, bytes, duration, errors, median, p99 }: Summary = JSON.parse(line);
+  if (errors > 0 || requests === 0) {
+    throw new Error(`${errors} requests to ${origin} failed, ${requests} were answered`);
   }
-  const seconds = summary.duration / 1e6;
-  const moved = body === undefined ? bytes : requests * body;
+  const size = typeof body === "number" ? body : body?.byteLength;
   return {
-    perSecond: requests / seconds,
-    megabytesPerSecond: moved / 1e6 / seconds,
-    median: summary.median / 1000,
-    p99: summary.p99 / 1000,
+    requests,
+    perSecond: requests * 1e6 / duration,
+    megabytesPerSecond: (size === undefined ? bytes : requests * size) / duration,
+    median: median / 1000,
+    p99: p99 / 1000,
   };
-}
-
-/** Requests to be sent, each connection's next one as soon as its last is answered. */
-export interface Load {
-  origin: string;
-  method: "GET" | "POST" | "PUT" | "PROPFIND";
-  /**
-   * Path and query. `{n}` stands for the number of the request, `{d}` for its last digit, `{t}` for the number of the
-   * connection's thread.
-   */
-  target: string;
-  /** Headers besides that with the key. */
-  headers?: Readonly<Record<string, string>>;
-  /** The smallest number; 0 by default. */
-  first?: number;
-  /** `{n}` starts over after so many numbers; it never does by default. */
-  cycle?: number;
-  /**
-   * Whether the numbers of consecutive requests are far apart, each of the cycle once. Each load starts with another
-   * one, so that it does not find in caches what the one before asked for.
-   */
-  isScattered?: boolean;
-  /** Bytes that each request sends. */
-  body?: number;
-  /** Every `every`th request is a `POST` of `body` bytes to another target instead. */
-  write?: { every: number; target: string; body: number };
-  connections: number;
-  /** Whether each request has a connection of its own. */
-  reconnect?: boolean;
-  /** Over TLS, the certificate of the authority to trust, as PEM. */
-  authority?: string;
-  /** How long it goes on. */
-  seconds: number;
-}
-
-/** What came of it. */
-export interface LoadResult {
-  /** Requests that were answered with 2xx; there are no others. */
-  perSecond: number;
-  /** 10^6 bytes of bodies, in the direction in which they went. */
-  megabytesPerSecond: number;
-  /** Milliseconds from a request to the end of its answer. */
-  median: number;
-  p99: number;
-}
-
-/** Sends a load from a process of its own. @throws if a request fails. */
-export type RunLoad = (scope: Scope, load: Load) => Promise<LoadResult>;
-
-/** The input of the client processes. */
-export interface ClientInput extends Load {
-  headers: Record<string, string>;
-  /** The number that the count of requests starts with; 0 by default. */
-  start?: number;
-  /** Ends after so many requests instead of `seconds`. */
-  requests?: number;
-}
-
-/** The distance between scattered numbers: a prime, so that all numbers of a cycle come up. */
-export const STRIDE = 7919;
-
-/** Scattered loads start below this. Products with `STRIDE` stay exact in Lua, whose numbers have 14 digits as text. */
-const MAX_START = 2 ** 30;
-
-/** More threads than this only get in each other's way. */
-const MAX_THREADS = 8;
-
-/** The load generator of that name; wrk where it is installed if none is named. */
-export async function findLoadGenerator(
-  name: "wrk" | "deno" | undefined,
-): Promise<{ name: string; run: RunLoad }> {
-  const wanted = name ?? (await isInstalled("wrk") ? "wrk" : "deno");
-  if (wanted === "wrk") return { name: "wrk", run: (scope, load) => runWrk(scope, withKey(load)) };
-  return { name: "a Deno client", run: runClient };
-}
-
-/** Sends exactly so many requests, with `{n}` from `first` on. */
-export async function sendEach(scope: Scope, load: Load, requests: number): Promise<void> {
-  await runScript<LoadResult>(scope, "process_client.ts", { ...withKey(load), requests });
-}
-
-async function runClient(scope: Scope, load: Load): Promise<LoadResult> {
-  return await runScript<LoadResult>(scope, "process_client.ts", withKey(load));
-}
-
-function withKey(load: Load): ClientInput {
-  const start = load.isScattered ? Math.floor(Math.random() * MAX_START) : 0;
-  return { ...load, headers: { "X-Api-Key": PROJECT_KEY, ...load.headers }, start };
-}
-
-async function isInstalled(program: string): Promise<boolean> {
-  try {
-    await new Deno.Command(program, { args: ["-v"], stdout: "null", stderr: "null" }).output();
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }

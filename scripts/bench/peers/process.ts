@@ -10,24 +10,6 @@ const STOP_LIMIT = 20_000;
 /** Milliseconds between two attempts to reach a server that starts. */
 const POLL = 50;
 
-/** Folders of servers that are only in the PATH of root. */
-const MORE_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
-
-/** The path of a program, unless it is not installed. */
-export async function findProgram(name: string): Promise<string | undefined> {
-  for (const folder of [...(Deno.env.get("PATH") ?? "").split(":"), ...MORE_FOLDERS]) {
-    const path = join(folder, name);
-    try {
-      if ((await Deno.stat(path)).isFile) return path;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) {
-        throw error;
-      }
-    }
-  }
-  return undefined;
-}
-
 /** Where a server is started. */
 export interface Site {
   scope: Scope;
@@ -147,10 +129,4 @@ export async function answers(
     if (error instanceof TypeError) return false;
     throw error;
   }
-}
-
-/** Writes all that waits in the page cache to the disk, so that no server pays for the uploads of another. */
-export async function flushDisk(scope: Scope): Promise<void> {
-  const { success } = await scope.spawn("sync", {}).status;
-  if (!success) throw new Error("Cannot run sync");
 }

@@ -1,199 +1,144 @@
-import { equals } from "@std/bytes/equals";
-import type { Experiment, Measure, Stage } from "../experiment.ts";
-import { startHttpLimit } from "../limits.ts";
-import { sendEach } from "../load.ts";
-import { assert, inDrive, randomBytes, Server, storeAndCheck, target } from "../server.ts";
+import { type Experiment, figureOf } from "../experiment.ts";
+import { serveApplication, serveFromMemory } from "../limits.ts";
+import { type Load, sendEach } from "../load.ts";
+import { assert, inDrive, PROJECT_KEY, Server, storeAndCheck, target } from "../server.ts";
 
-const SMALL_SIZE = 4096;
-const CONNECTIONS = 32;
-const DRIVE = "names";
+const SMALL = 4096;
+const LARGE = 10 * 2 ** 20;
 
-/** Small downloads, beside an HTTP server that answers from memory. */
+function get(origin: string, target: Load["target"], connections: number): Load {
+  return { origin, method: "GET", target, connections, seconds: 1 };
+}
+
+/** Small downloads, compared with an HTTP server that answers from memory. */
 export const downloadSmall: Experiment = {
-  rows: [{
-    name: "download 4 KiB, 32 connections",
-    unit: "req/s",
-    bound: "at least",
-    required: 0.3,
-  }],
-  async prepare({ scope, load }, checkout) {
-    const server = await Server.start(scope, checkout);
-    await storeAndCheck(server, "small", SMALL_SIZE);
-    const limit = await startHttpLimit(scope, SMALL_SIZE);
-    const measure = (origin: string, path: string): Measure => async () => {
-      const sent = { origin, method: "GET", target: path } as const;
-      return [(await load(scope, { ...sent, connections: CONNECTIONS, seconds: 1 })).perSecond];
+  rows: [row("download 4 KiB, 32 connections", "req/s", 0.3)],
+  async prepare(stage, checkout) {
+    const { origin } = await startWith(stage.scope, checkout, SMALL);
+    const limit = serveFromMemory(stage.scope, SMALL);
+    return {
+      work: figureOf(stage, "perSecond", () => get(origin, target.download("file"), 32)),
+      limit: figureOf(stage, "perSecond", () => get(limit, "/", 32)),
     };
-    return { work: measure(server.origin, target.download("small")), limit: measure(limit, "/") };
   },
 };
 
-/** Small downloads by a link, beside the same with a key. */
+/** Small downloads by a link, compared with the same with a key. */
 export const downloadByLink: Experiment = {
-  rows: [{
-    name: "download 4 KiB by a link, 32 connections",
-    unit: "req/s",
-    bound: "at least",
-    required: 0.9,
-  }],
-  async prepare({ scope, load }, checkout) {
-    const server = await Server.start(scope, checkout);
-    await storeAndCheck(server, "small", SMALL_SIZE);
-    const [, drive = ""] = /^(\/v1\/[^/]+\/[^/]+)\//.exec(target.download("small")) ?? [];
-    const made = await server.call(201, "POST", `${drive}/links`, '{"name": "small"}');
-    const { url } = JSON.parse(new TextDecoder().decode(made)) as { url: string };
-    const measure = (path: string): Measure => async () => {
-      const sent = { origin: server.origin, method: "GET", target: path } as const;
-      return [(await load(scope, { ...sent, connections: CONNECTIONS, seconds: 1 })).perSecond];
-    };
-    return { work: measure(new URL(url).pathname), limit: measure(target.download("small")) };
+  rows: [row("download 4 KiB by a link, 32 connections", "req/s", 0.9)],
+  async prepare(stage, checkout) {
+    const server = await startWith(stage.scope, checkout, SMALL);
+    const links = inDrive("files", "/links");
+    const { url } = await server.callJson<{ url: string }>(201, "POST", links, '{"name": "file"}');
+    const measure = (path: string) =>
+      figureOf(stage, "perSecond", () => get(server.origin, path, 32));
+    return { work: measure(new URL(url).pathname), limit: measure(target.download("file")) };
   },
 };
 
-/** Files among which requests choose. */
-const NAMES = 100_000;
-
-/**
- * Small downloads of many names, which no cache can hold, beside an HTTP server that answers from memory. That is asked
- * in the same way, so that the load costs the same.
- */
+/** Downloads of more names than a cache holds. The limit is asked in the same way, so that the load costs the same. */
 export const downloadNames: Experiment = {
   rows: [
-    { name: "download 4 KiB, 100,000 names", unit: "req/s", bound: "at least", required: 0.3 },
-    { name: "the same, and 5 % uploads", unit: "req/s", bound: "at least", required: 0.25 },
-    {
-      name: "download 4 KiB, 100,000 names, new connections",
-      unit: "req/s",
-      bound: "at least",
-      required: 0.3,
-    },
+    row("download 4 KiB, all names of a large drive", "req/s", 0.3),
+    row("the same, and 5 % uploads", "req/s", 0.25),
   ],
-  async prepare({ scope, load }, checkout) {
-    const server = await Server.start(scope, checkout);
-    const { origin } = server;
-    const upload = inDrive(DRIVE, "/files?name=file-{n}");
-    const fill = { origin, method: "POST", target: upload, body: SMALL_SIZE } as const;
-    await sendEach(scope, { ...fill, connections: 64, seconds: 0 }, NAMES);
-    const limit = await startHttpLimit(scope, SMALL_SIZE);
-    const scattered = {
-      method: "GET",
-      cycle: NAMES,
-      isScattered: true,
-      connections: CONNECTIONS,
-      seconds: 1,
-    } as const;
-    const path = inDrive(DRIVE, "/files/download?name=file-{n}");
-    const download = { ...scattered, origin, target: path };
-    const ofMemory = { ...scattered, origin: limit, target: "/?name=file-{n}" };
-    const write = { every: 20, target: inDrive(DRIVE, "/files?name=new-{n}"), body: SMALL_SIZE };
+  async prepare(stage, checkout) {
+    const { origin } = await stage.stock.start(stage.scope, checkout);
+    const limit = serveFromMemory(stage.scope, SMALL);
+    const path = (name: string): string => inDrive("large", `/files/download?name=${name}`);
+    const targets = stage.stock.names.map(path);
+    const write = { every: 20, method: "POST", target: target.file("{n}"), body: SMALL } as const;
+    const reads = figureOf(stage, "perSecond", () => get(origin, targets, 32));
+    const mixed = figureOf(stage, "perSecond", () => ({ ...get(origin, targets, 32), write }));
+    const ofMemory = figureOf(stage, "perSecond", () => get(limit, targets, 32));
     return {
-      work: async () => [
-        (await load(scope, download)).perSecond,
-        (await load(scope, { ...download, write })).perSecond,
-        (await load(scope, { ...download, reconnect: true })).perSecond,
-      ],
+      work: async () => [...await reads(), ...await mixed()],
       limit: async () => {
-        const { perSecond } = await load(scope, ofMemory);
-        const reconnecting = await load(scope, { ...ofMemory, reconnect: true });
-        return [perSecond, perSecond, reconnecting.perSecond];
+        const [figure = NaN] = await ofMemory();
+        return [figure, figure];
       },
     };
   },
 };
 
-const LARGE_SIZE = 10 * 2 ** 20;
-
-/** Large downloads, beside an HTTP server that streams the same bytes from memory. */
-export const downloadLarge: readonly Experiment[] = [
-  experiment("download 10 MiB, 1 connection", 1, 0.8),
-  experiment("download 10 MiB, 4 connections", 4, 0.8),
-];
-
-function experiment(name: string, connections: number, required: number): Experiment {
-  return {
-    rows: [{ name, unit: "MB/s", bound: "at least", required }],
-    async prepare(stage, checkout) {
-      const server = await Server.start(stage.scope, checkout);
-      await storeAndCheck(server, "large", LARGE_SIZE);
-      const limit = await startHttpLimit(stage.scope, LARGE_SIZE);
-      return {
-        work: throughput(stage, server.origin, target.download("large"), connections),
-        limit: throughput(stage, limit, "/", connections),
-      };
-    },
-  };
-}
-
-function throughput(
-  { scope, load }: Stage,
-  origin: string,
-  path: string,
-  connections: number,
-): Measure {
-  const sent = { origin, method: "GET", target: path, connections, seconds: 1 } as const;
-  return async () => [(await load(scope, sent)).megabytesPerSecond];
-}
-
-/** Large files that are downloaded in turn: more than the cache of repeated downloads holds. */
-const LARGE_FILES = 40;
-
-/** Large downloads of many files, none of which comes from a cache of the server. */
-export const downloadManyLarge: Experiment = {
-  rows: [{
-    name: "download 10 MiB, 40 files, 4 connections",
-    unit: "MB/s",
-    bound: "at least",
-    required: 0.8,
-  }],
-  async prepare({ scope, load }, checkout) {
-    const server = await Server.start(scope, checkout);
-    const { origin } = server;
-    const upload = inDrive(DRIVE, "/files?name=large-{n}");
-    const fill = { origin, method: "POST", target: upload, body: LARGE_SIZE } as const;
-    await sendEach(scope, { ...fill, connections: 2, seconds: 0 }, LARGE_FILES);
-    const limit = await startHttpLimit(scope, LARGE_SIZE);
-    const cycle = { method: "GET", cycle: LARGE_FILES, connections: 4, seconds: 1 } as const;
-    const path = inDrive(DRIVE, "/files/download?name=large-{n}");
-    const measure = (origin: string, target: string): Measure => async () => [
-      (await load(scope, { ...cycle, origin, target })).megabytesPerSecond,
-    ];
-    return { work: measure(origin, path), limit: measure(limit, "/?name=large-{n}") };
-  },
-};
-
-const PARTS = 10;
-
-/** A file that was uploaded in parts, beside an HTTP server that streams the same amount from memory. */
-export const downloadParts: Experiment = {
-  rows: [{
-    name: "download 100 MiB made of 10 parts, 1 connection",
-    unit: "MB/s",
-    bound: "at least",
-    required: 0.8,
-  }],
+/** Large downloads, which come from the cache of chunks. */
+export const downloadLarge: readonly Experiment[] = [1, 4].map((connections) => ({
+  rows: [
+    row(`download 10 MiB, ${connections} connection${connections > 1 ? "s" : ""}`, "MB/s", 0.8),
+  ],
   async prepare(stage, checkout) {
-    const server = await Server.start(stage.scope, checkout);
-    await storeInParts(server, "parts");
-    const limit = await startHttpLimit(stage.scope, PARTS * LARGE_SIZE);
+    const { origin } = await startWith(stage.scope, checkout, LARGE);
+    const limit = serveFromMemory(stage.scope, LARGE);
+    const path = target.download("file");
     return {
-      work: throughput(stage, server.origin, target.download("parts"), 1),
-      limit: throughput(stage, limit, "/", 1),
+      work: figureOf(stage, "megabytesPerSecond", () => get(origin, path, connections)),
+      limit: figureOf(stage, "megabytesPerSecond", () => get(limit, "/", connections)),
+    };
+  },
+}));
+
+/** Large files that are downloaded in turn: more than the cache holds. */
+const FILES = 40;
+
+/** Large downloads from the store. */
+export const downloadManyLarge: Experiment = {
+  rows: [row(`download 10 MiB, ${FILES} files, 4 connections`, "MB/s", 0.8)],
+  async prepare(stage, checkout) {
+    const { origin } = await startWith(stage.scope, checkout, LARGE);
+    const upload = { ...get(origin, target.file("{n}"), 2), method: "POST", body: LARGE } as const;
+    await sendEach(stage.scope, upload, FILES);
+    const limit = serveFromMemory(stage.scope, LARGE);
+    const names = Array.from({ length: FILES }, (_, n) => String(n).padStart(10, "0"));
+    const paths = names.map(target.download);
+    return {
+      work: figureOf(stage, "megabytesPerSecond", () => get(origin, paths, 4)),
+      limit: figureOf(stage, "megabytesPerSecond", () => get(limit, paths, 4)),
     };
   },
 };
 
-async function storeInParts(server: Server, name: string): Promise<void> {
-  const parts = Array.from({ length: PARTS }, () => randomBytes(LARGE_SIZE));
-  const start = inDrive("files", `/uploads?name=${name}`);
-  const { upload_id } = await server.callJson<{ upload_id: string }>(202, "POST", start);
-  const upload = inDrive("files", `/uploads/${upload_id}`);
-  for (const [i, bytes] of parts.entries()) {
-    await server.call(200, "POST", `${upload}/parts?name=${name}&part=${i + 1}`, bytes);
+/** Requests to a small application through the gate, compared with the application itself. */
+export const gate: Experiment = {
+  rows: [row("gate: requests to a small application", "req/s", 0.4)],
+  async prepare(stage, checkout) {
+    const upstream = serveApplication(stage.scope);
+    const url = await protect(await startGate(stage.scope, checkout), upstream);
+    return {
+      work: figureOf(stage, "perSecond", () => get(url.origin, url.pathname, 32)),
+      limit: figureOf(stage, "perSecond", () => get(upstream, "/", 32)),
+    };
+  },
+};
+
+/** Starts a server with a gate. */
+export async function startGate(...[scope, checkout]: Start): Promise<Server> {
+  return await Server.start(scope, checkout, undefined, { env: { KVDRIVE_APPS_PORT: "auto" } });
+}
+
+/** Puts an application behind the gate, where only the key opens it. Returns its address there. */
+export async function protect(server: Server, upstream: string): Promise<URL> {
+  const gate = /^Applications are at (\S+)$/m.exec(server.output)?.[1];
+  assert(gate !== undefined, "the server has no gate");
+  await server.administer(201, "POST", "/apps", { name: "small", upstream });
+  await server.administer(200, "PUT", "/apps/small/access", { enabled: true });
+  const url = new URL(`${gate}/bench/small/`);
+  for (const [key, expected] of [["", 401], [PROJECT_KEY, 200]] as const) {
+    const response = await fetch(url, { headers: key === "" ? {} : { "X-Api-Key": key } });
+    await response.body?.cancel();
+    assert(response.status === expected, `the gate answered ${response.status}, not ${expected}`);
   }
-  await server.call(200, "PATCH", `${upload}?name=${name}`);
-  const answer = await server.call(200, "GET", target.download(name));
-  const same = parts.every((bytes, i) =>
-    equals(answer.subarray(i * LARGE_SIZE, (i + 1) * LARGE_SIZE), bytes)
-  );
-  assert(same && answer.byteLength === PARTS * LARGE_SIZE, `${name} comes back with other bytes`);
+  return url;
+}
+
+type Start = Parameters<typeof Server.start>;
+
+/** Starts a server that has a file. */
+async function startWith(scope: Start[0], checkout: Start[1], size: number): Promise<Server> {
+  const server = await Server.start(scope, checkout);
+  await storeAndCheck(server, "file", size);
+  return server;
+}
+
+function row(name: string, unit: string, required: number): Experiment["rows"][number] {
+  return { name, unit, bound: "at least", required };
 }

@@ -1,13 +1,12 @@
 import { deadline } from "@std/async/deadline";
-import { type Experiment, type Measure, percentile, type Stage } from "../experiment.ts";
-import { inDrive, PROJECT_KEY, Server, storeAndCheck, target } from "../server.ts";
+import { type Experiment, figureOf, type Measure, percentile } from "../experiment.ts";
+import { serveHere } from "../limits.ts";
+import { type Checkout, inDrive, PROJECT_KEY, Server, storeAndCheck, target } from "../server.ts";
 
 const SIZE = 4096;
-const WRITERS = 8;
 const FOLLOWERS = 256;
-const CHANGE_DAYS = 7;
 
-/** Small uploads while as many callers as may be follow the drive, beside those without followers. */
+/** Small uploads while as many callers as allowed follow the drive, compared with those without followers. */
 export const followers: Experiment = {
   rows: [{
     name: "upload 4 KiB, 8 connections, 256 followers",
@@ -16,16 +15,18 @@ export const followers: Experiment = {
     required: 0.2,
   }],
   async prepare(stage, checkout) {
-    const servers: Server[] = [];
-    for (let i = 0; i < 2; i++) {
-      const server = await Server.startWithAdministrator(stage.scope, checkout);
-      await storeAndCheck(server, "small", SIZE);
-      await server.keepChanges(CHANGE_DAYS);
-      servers.push(server);
-    }
-    const [followed, alone] = servers as [Server, Server];
+    const [followed, alone] = [
+      await start(stage.scope, checkout),
+      await start(stage.scope, checkout),
+    ];
     await Promise.all(Array.from({ length: FOLLOWERS }, () => follow(followed)));
-    return { work: uploads(stage, followed), limit: uploads(stage, alone) };
+    const uploads = ({ origin }: Server): Measure =>
+      figureOf(stage, "perSecond", (run) => {
+        const path = target.file(`run-${run}-{n}`);
+        const load = { origin, method: "POST", target: path, body: SIZE } as const;
+        return { ...load, connections: 8, seconds: 1 };
+      });
+    return { work: uploads(followed), limit: uploads(alone) };
   },
 };
 
@@ -35,44 +36,36 @@ const DELIVERIES = 100;
 /** The most that a delivery may take, in milliseconds, before the measurement fails. */
 const DELIVERY_TIMEOUT = 5000;
 
-/** How long a webhook's receiver waits for a change, from its commit on; compared with a request to that receiver. */
+/** The time from a commit until a webhook's receiver is told, compared with a request to that receiver. */
 export const deliveries: Experiment = {
-  rows: [
-    { name: "webhook, commit to receiver, median", unit: "ms", bound: "at most", required: 40 },
-    { name: "webhook, commit to receiver, 99%", unit: "ms", bound: "at most", required: 40 },
-  ],
+  rows: ["median", "99%"].map((name) => {
+    return {
+      name: `webhook, commit to receiver, ${name}`,
+      unit: "ms",
+      bound: "at most",
+      required: 40,
+    };
+  }),
   async prepare({ scope }, checkout) {
-    const server = await Server.startWithAdministrator(scope, checkout);
-    await storeAndCheck(server, "small", SIZE);
-    await server.keepChanges(CHANGE_DAYS);
+    const server = await start(scope, checkout);
     const waiting = new Map<string, (at: number) => void>();
-    const receiver = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      async (request) => {
-        const at = performance.now();
-        const { changes } = await request.json() as { changes: { name: string }[] };
-        for (const { name } of changes) waiting.get(name)?.(at);
-        return new Response(null, { status: 204 });
-      },
-    );
-    scope.onClose(() => receiver.shutdown());
-    const url = `http://127.0.0.1:${receiver.addr.port}/`;
-    await server.addWebhook(url);
+    const url = serveHere(scope, async (request) => {
+      const at = performance.now();
+      const { changes } = await request.json() as { changes: { name: string }[] };
+      for (const { name } of changes) waiting.get(name)?.(at);
+      return new Response(null, { status: 204 });
+    });
+    await server.administer(201, "POST", "/webhooks", { name: "bench", url });
     let count = 0;
-    const deliver = async () => {
+    const deliver = async (): Promise<number> => {
       const name = `hook-${count++}`;
       const { promise, resolve } = Promise.withResolvers<number>();
       waiting.set(name, resolve);
-      const headers = { "X-Api-Key": PROJECT_KEY };
-      const path = server.origin + inDrive("files", `/files?name=${name}`);
-      const answer = await fetch(path, { method: "POST", headers, body: "abc" });
-      await answer.body?.cancel();
+      await server.call(201, "POST", target.file(name), "abc");
       const committed = performance.now();
-      const arrived = await deadline(promise, DELIVERY_TIMEOUT);
-      waiting.delete(name);
-      return Math.max(0, arrived - committed);
+      return Math.max(0, await deadline(promise, DELIVERY_TIMEOUT) - committed);
     };
-    const request = async () => {
+    const request = async (): Promise<number> => {
       const began = performance.now();
       const answer = await fetch(url, { method: "POST", body: '{"changes":[]}' });
       await answer.body?.cancel();
@@ -91,6 +84,17 @@ function timesOf(once: () => Promise<number>): Measure {
   };
 }
 
+/** Starts a server that keeps changes. */
+async function start(
+  scope: Parameters<typeof Server.start>[0],
+  checkout: Checkout,
+): Promise<Server> {
+  const server = await Server.start(scope, checkout);
+  await storeAndCheck(server, "small", SIZE);
+  await server.administer(200, "PATCH", "", { change_days: 7 });
+  return server;
+}
+
 /** Follows a drive until its server ends. */
 async function follow({ origin }: Server): Promise<void> {
   const { body } = await fetch(origin + inDrive("files", "/changes"), {
@@ -101,19 +105,4 @@ async function follow({ origin }: Server): Promise<void> {
   };
   // The end of the server may break the stream.
   read().catch(() => {});
-}
-
-function uploads({ scope, load }: Stage, { origin }: Server): Measure {
-  let run = 0;
-  return async () => {
-    const { perSecond } = await load(scope, {
-      origin,
-      method: "POST",
-      target: target.file(`run-${run++}-{n}`),
-      body: SIZE,
-      connections: WRITERS,
-      seconds: 1,
-    });
-    return [perSecond];
-  };
 }

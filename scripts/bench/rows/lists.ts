@@ -1,111 +1,78 @@
-import type { Experiment, Stage } from "../experiment.ts";
-import { FIRST, nameOf } from "../process_stock.ts";
+import { type Experiment, figureOf, type Measure, type Stage } from "../experiment.ts";
 import { assert, type Checkout, inDrive, Server } from "../server.ts";
-import { DRIVES, TINY_DRIVE } from "../stock.ts";
 
 const PAGE = 1000;
 
-/** How much longer a page may take with details. */
-const DETAILS = 2;
-
 interface Listing {
   names: string[];
-  files?: { name: string }[];
-  paging?: { size: number; last: string };
+  paging?: { last: string };
 }
 
-/** The first and the last page of a large drive, beside that of a drive which has one page. */
-export const listLarge: Experiment = {
+/** A page of the large drive, or its ten directories, compared with a page of the small drive. */
+export const lists: Experiment = {
   rows: [
     row("list 1000 names of a large drive, first page", 1.5),
     row("list 1000 names of a large drive, last page", 1.5),
+    row("list 1000 names of a large drive, with details", 2),
+    row("recursive=false over a large drive, 10 directories", 1),
   ],
   async prepare(stage, checkout) {
-    const server = await startStocked(stage, checkout);
-    const query = `/files?limit=${PAGE}`;
-    const first = await page(stage, server, inDrive(DRIVES.large, query), true);
-    const before = nameBeforeLastPage(stage);
-    const last = await page(stage, server, inDrive(DRIVES.large, `${query}&last=${before}`), false);
-    const only = await page(stage, server, inDrive(DRIVES.small, query), false);
+    const server = await stage.stock.start(stage.scope, checkout);
+    const names = stage.stock.names.sort();
+    const page = `/files?limit=${PAGE}`;
+    const pages = [
+      { path: inDrive("large", page), first: names[0] },
+      { path: inDrive("large", `${page}&last=${names.at(-PAGE - 1)}`), first: names.at(-PAGE) },
+      { path: inDrive("large", `${page}&details=true`), first: names[0] },
+      { path: inDrive("large", "/files?recursive=false"), first: "d0/", count: 10 },
+      { path: inDrive("small", page), first: "file-0000000000" },
+    ];
+    const times: Measure[] = [];
+    for (const { path, first, count = PAGE } of pages) {
+      const found = (await server.callJson<Listing>(200, "GET", path)).names;
+      assert(found.length === count && found[0] === first, `${path} has ${found.length} names`);
+      const load = { origin: server.origin, method: "GET", target: path, connections: 1 } as const;
+      times.push(figureOf(stage, "median", () => ({ ...load, seconds: 1 })));
+    }
+    const [last, ...work] = times.toReversed();
     return {
-      work: async () => [await first(), await last()],
+      work: async () => {
+        const figures: number[] = [];
+        for (const time of work.toReversed()) figures.push(...await time());
+        return figures;
+      },
       limit: async () => {
-        const time = await only();
-        return [time, time];
+        const [figure = NaN] = await last?.() ?? [];
+        return work.map(() => figure);
       },
     };
   },
 };
 
-/** A page of a large drive with the details of its files, beside the same page without them. */
-export const listDetails: Experiment = {
-  rows: [row("list 1000 names of a large drive, with details", DETAILS)],
+/** The time from the start of the process to the first answer, with a large drive and with an empty store. */
+export const start: Experiment = {
+  rows: [row("start to the first answer, with a large drive", 1.5)],
   async prepare(stage, checkout) {
-    const server = await startStocked(stage, checkout);
-    const path = inDrive(DRIVES.large, `/files?limit=${PAGE}`);
-    const detailed = `${path}&details=true`;
-    const { names, files = [] } = await list(server, detailed);
-    const listed = files.map(({ name }) => name);
-    assert(listed.length === PAGE && listed.join() === names.join(), `${detailed} lists others`);
-    const plain = await page(stage, server, path, true);
-    const withDetails = timeOf(stage, server, detailed);
-    return { work: async () => [await withDetails()], limit: async () => [await plain()] };
+    const { stock, scope } = stage;
+    return {
+      work: startOn(stage, checkout, await stock.folder(checkout), 1),
+      limit: startOn(stage, checkout, await scope.makeFolder(), 0),
+    };
   },
 };
 
-/** The ten directories of a large drive, beside ten files. */
-export const listDirectories: Experiment = {
-  rows: [row("recursive=false over a large drive, 10 directories", 3)],
-  async prepare(stage, checkout) {
-    const server = await startStocked(stage, checkout);
-    const query = "/files?recursive=false";
-    const large = await list(server, inDrive(DRIVES.large, query));
-    assert(large.names.join() === directories().join(), `The directories are ${large.names}`);
-    const tiny = await list(server, inDrive(DRIVES.tiny, query));
-    assert(tiny.names.length === TINY_DRIVE, `${tiny.names.length} names of ${TINY_DRIVE}`);
-    const time = (drive: string) => timeOf(stage, server, inDrive(drive, query));
-    const [ofLarge, ofTiny] = [time(DRIVES.large), time(DRIVES.tiny)];
-    return { work: async () => [await ofLarge()], limit: async () => [await ofTiny()] };
-  },
-};
+function startOn({ scope }: Stage, checkout: Checkout, data: string, expected: number): Measure {
+  return async () => {
+    const server = await Server.start(scope, checkout, data);
+    const path = inDrive("large", "/files?limit=1");
+    const { names } = await server.callJson<Listing>(200, "GET", path);
+    const { age } = server;
+    assert(names.length === expected, `${names.length} names are listed`);
+    await server.stop();
+    return [age];
+  };
+}
 
 function row(name: string, required: number): Experiment["rows"][number] {
   return { name, unit: "ms", bound: "at most", required };
-}
-
-/** Checks a page of a listing. @returns a function that measures it. */
-async function page(
-  stage: Stage,
-  server: Server,
-  path: string,
-  hasNext: boolean,
-): Promise<() => Promise<number>> {
-  const { names, paging } = await list(server, path);
-  assert(names.length === PAGE, `${path} lists ${names.length} names, not ${PAGE}`);
-  assert((paging !== undefined) === hasNext, `${path} ends with ${paging?.last ?? "nothing"}`);
-  return timeOf(stage, server, path);
-}
-
-async function startStocked({ scope, stock }: Stage, checkout: Checkout): Promise<Server> {
-  return await Server.start(scope, checkout, await stock.folder(checkout));
-}
-
-async function list(server: Server, path: string): Promise<Listing> {
-  return await server.callJson<Listing>(200, "GET", path);
-}
-
-/** The median time of a request, sent one after another. */
-function timeOf({ scope, load }: Stage, { origin }: Server, path: string): () => Promise<number> {
-  const sent = { origin, method: "GET", target: path, connections: 1, seconds: 1 } as const;
-  return async () => (await load(scope, sent)).median;
-}
-
-function directories(): string[] {
-  return Array.from({ length: 10 }, (_, d) => `d${d}/`);
-}
-
-/** The name behind which exactly one page is left. */
-function nameBeforeLastPage({ stock }: Stage): string {
-  // The last directory has every tenth number.
-  return nameOf(FIRST + stock.files - 1 - 10 * PAGE);
 }

@@ -1,144 +1,84 @@
-import type { Experiment, Measure, Stage } from "../experiment.ts";
+import { delay } from "@std/async/delay";
+import { type Experiment, figureOf, type Measure } from "../experiment.ts";
 import { chunksLimit, smallFilesLimit } from "../limits.ts";
-import type { PartsInput } from "../process_parts.ts";
-import { runScript } from "../scope.ts";
-import { inDrive, PROJECT_KEY, Server, storeAndCheck, target } from "../server.ts";
+import type { Load } from "../load.ts";
+import { Server, storeAndCheck, target } from "../server.ts";
 
-const SMALL_SIZE = 4096;
-const CONNECTIONS = 64;
-const OVERWRITTEN = 100;
+const SMALL = 4096;
+const LARGE = 10 * 2 ** 20;
 
-/** Small uploads to new names, compared with the same records written directly to the store. */
+/** Uploads to names that are new in each measurement, whose number is `run`. */
+function small({ origin }: Server, run: number, seconds = 1, connections = 64): Load {
+  const path = target.file(`small-${run}-{n}`);
+  return { origin, method: "POST", target: path, body: SMALL, connections, seconds };
+}
+
+function large({ origin }: Server, run: number, seconds = 2, connections = 4): Load {
+  const path = target.file(`large-${run}-{t}`);
+  return { origin, method: "POST", target: path, body: LARGE, connections, seconds };
+}
+
+/** Small uploads to new names, compared with the same records put straight into Deno KV. */
 export const uploadSmall: Experiment = {
-  rows: [{
-    name: "upload 4 KiB, 64 connections, new names",
-    unit: "req/s",
-    bound: "at least",
-    required: 0.45,
-  }],
+  rows: [row("upload 4 KiB, 64 connections, new names", "req/s", 0.45)],
   async prepare(stage, checkout) {
-    const server = await startServer(stage, checkout);
-    const put = await smallFilesLimit(stage.scope);
+    const server = await start(stage.scope, checkout);
+    const put = await smallFilesLimit(stage.scope, SMALL);
     return {
-      work: uploads(stage, server, undefined),
+      work: figureOf(stage, "perSecond", (run) => small(server, run)),
       limit: async () => [await put()],
     };
   },
 };
 
-/** Small uploads that overwrite each other, beside those to new names. */
+/** Small uploads that overwrite 100 files, compared with those to new names. */
 export const overwriteSmall: Experiment = {
-  rows: [{
-    name: "upload 4 KiB, 64 connections, the same 100 names",
-    unit: "req/s",
-    bound: "at least",
-    required: 0.7,
-  }],
+  rows: [row("upload 4 KiB, 64 connections, the same 100 names", "req/s", 0.7)],
   async prepare(stage, checkout) {
-    const server = await startServer(stage, checkout);
+    const server = await start(stage.scope, checkout);
+    const names = Array.from({ length: 100 }, (_, n) => target.file(`same-${n}`));
+    const again = { ...small(server, 0), target: names };
     return {
-      work: uploads(stage, server, OVERWRITTEN),
-      limit: uploads(stage, server, undefined),
+      work: figureOf(stage, "perSecond", () => again),
+      limit: figureOf(stage, "perSecond", (run) => small(server, run)),
     };
   },
 };
 
-/** Bytes that no run comes near. */
-const QUOTA = 10 ** 12;
-
-/** Small uploads into a project with a quota, beside those into one without. */
-export const uploadWithQuota: Experiment = {
-  rows: [{
-    name: "upload 4 KiB into a project with a quota",
-    unit: "req/s",
-    bound: "at least",
-    required: 0.9,
-  }],
+/** Small uploads into a project with a setting, compared with those into one without it. */
+export const uploadWith: readonly Experiment[] = [
+  { name: "into a project with a quota", required: 0.9, setting: { max_bytes: 10 ** 12 } },
+  { name: "while changes are kept", required: 0.87, setting: { change_days: 7 } },
+].map(({ name, required, setting }) => ({
+  rows: [row(`upload 4 KiB ${name}`, "req/s", required)],
   async prepare(stage, checkout) {
-    const limited = await Server.startWithAdministrator(stage.scope, checkout);
-    await storeAndCheck(limited, "small", SMALL_SIZE);
-    await limited.setQuota(QUOTA);
-    const unlimited = await startServer(stage, checkout);
+    const server = await start(stage.scope, checkout);
+    await server.administer(200, "PATCH", "", setting);
+    const without = await start(stage.scope, checkout);
     return {
-      work: uploads(stage, limited, undefined),
-      limit: uploads(stage, unlimited, undefined),
+      work: figureOf(stage, "perSecond", (run) => small(server, run)),
+      limit: figureOf(stage, "perSecond", (run) => small(without, run)),
     };
   },
-};
+}));
 
-/** Days for which changes are kept. */
-const CHANGE_DAYS = 7;
-
-/** Small uploads whose changes are kept, beside those whose changes are not: at most 15 % more time. */
-export const uploadWithFeed: Experiment = {
-  rows: [{
-    name: "upload 4 KiB while changes are kept",
-    unit: "req/s",
-    bound: "at least",
-    required: 0.87,
-  }],
-  async prepare(stage, checkout) {
-    const recorded = await Server.startWithAdministrator(stage.scope, checkout);
-    await storeAndCheck(recorded, "small", SMALL_SIZE);
-    await recorded.keepChanges(CHANGE_DAYS);
-    const unrecorded = await startServer(stage, checkout);
-    return {
-      work: uploads(stage, recorded, undefined),
-      limit: uploads(stage, unrecorded, undefined),
-    };
-  },
-};
-
-async function startServer(
-  { scope }: Stage,
-  checkout: Parameters<Experiment["prepare"]>[1],
-): Promise<Server> {
-  const server = await Server.start(scope, checkout);
-  await storeAndCheck(server, "small", SMALL_SIZE);
-  return server;
-}
-
-function uploads({ scope, load }: Stage, { origin }: Server, cycle: number | undefined): Measure {
-  let run = 0;
-  return async () => {
-    const name = cycle === undefined ? `run-${run++}-{n}` : "same-{n}";
-    const { perSecond } = await load(scope, {
-      origin,
-      method: "POST",
-      target: target.file(name),
-      ...(cycle === undefined ? {} : { cycle }),
-      body: SMALL_SIZE,
-      connections: CONNECTIONS,
-      seconds: 1,
-    });
-    return [perSecond];
-  };
-}
-
-const LARGE_SIZE = 10 * 2 ** 20;
-
-/** Large uploads, beside the same chunks put straight into the store. */
+/** Large uploads, compared with the same chunks put straight into Deno KV. */
 export const uploadLarge: Experiment = {
-  rows: [row("upload 10 MiB, 1 connection", 0.75), row("upload 10 MiB, 4 connections", 0.85)],
-  async prepare({ scope, load }, checkout) {
-    const data = await scope.makeFolder();
-    const server = await Server.start(scope, checkout, data);
-    await storeAndCheck(server, "large", LARGE_SIZE);
-    let run = 0;
-    const upload = async (connections: number): Promise<number> => {
-      const name = `run-${run++}-{t}`;
-      const sent = { origin: server.origin, method: "POST", target: target.file(name) } as const;
-      const { megabytesPerSecond } = await load(scope, {
-        ...sent,
-        body: LARGE_SIZE,
-        connections,
-        seconds: 2,
-      });
-      return megabytesPerSecond;
-    };
-    const put = await chunksLimit(scope, data);
+  rows: [
+    row("upload 10 MiB, 1 connection", "MB/s", 0.75),
+    row("upload 10 MiB, 4 connections", "MB/s", 0.85),
+  ],
+  async prepare(stage, checkout) {
+    const data = await stage.scope.makeFolder();
+    await (await Server.start(stage.scope, checkout, data)).stop();
+    const put = await chunksLimit(stage.scope, data);
+    const server = await Server.start(stage.scope, checkout, data);
+    await storeAndCheck(server, "large", LARGE);
+    const [one, four] = [1, 4].map((connections) =>
+      figureOf(stage, "megabytesPerSecond", (run) => large(server, run, 2, connections))
+    ) as [Measure, Measure];
     return {
-      work: async () => [await upload(1), await upload(4)],
+      work: async () => [...await one(), ...await four()],
       limit: async () => {
         const figure = await put();
         return [figure, figure];
@@ -147,37 +87,74 @@ export const uploadLarge: Experiment = {
   },
 };
 
-function row(name: string, required: number): Experiment["rows"][number] {
-  return { name, unit: "MB/s", bound: "at least", required };
-}
+/** Milliseconds until the other kind of requests is well under way. */
+const RUN_UP = 500;
 
-const PART_SIZE = 10 * 2 ** 20;
-const AT_ONCE = 4;
-
-/** One file in parts, beside the same bytes as files that come in one request each, from the same client. */
-export const uploadParts: Experiment = {
-  rows: [{
-    name: "upload in 10 MiB parts, 4 at once, SHA-256 equal",
-    unit: "MB/s",
-    bound: "at least",
-    required: 0.75,
-  }],
-  async prepare({ scope, full }, checkout) {
-    const server = await Server.start(scope, checkout);
-    const parts = Math.ceil((full ? 1024 : 256) / 10);
+/** Large and small uploads at the same time, compared with each alone. */
+export const together: Experiment = {
+  rows: [
+    row("upload 10 MiB beside uploads of 4 KiB", "MB/s", 0.7),
+    row("upload 4 KiB beside uploads of 10 MiB", "req/s", 0.4),
+    atMost("upload 4 KiB beside uploads of 10 MiB, median", 3),
+  ],
+  async prepare({ scope, load }, checkout) {
+    const server = await start(scope, checkout);
     let run = 0;
-    const measure = (kind: PartsInput["kind"]): Measure => async () => {
-      const input: PartsInput = {
-        drive: server.origin + inDrive("files", ""),
-        headers: { "X-Api-Key": PROJECT_KEY },
-        kind,
-        name: `run-${run++}`,
-        parts,
-        size: PART_SIZE,
-        atOnce: AT_ONCE,
-      };
-      return [parts * PART_SIZE / 1e6 / await runScript<number>(scope, "process_parts.ts", input)];
+    const uploadSmall = () => load(scope, small(server, run++, 2, 32));
+    const uploadLarge = (seconds: number) => load(scope, large(server, run++, seconds));
+    return {
+      work: async () => {
+        const loading = uploadLarge(3);
+        await delay(RUN_UP);
+        const { perSecond, median } = await uploadSmall();
+        return [(await loading).megabytesPerSecond, perSecond, median];
+      },
+      limit: async () => {
+        const { megabytesPerSecond } = await uploadLarge(2);
+        const { perSecond, median } = await uploadSmall();
+        return [megabytesPerSecond, perSecond, median];
+      },
     };
-    return { work: measure("parts"), limit: measure("files") };
   },
 };
+
+/** Small downloads beside large uploads, compared with those alone. */
+export const besideUploads: Experiment = {
+  rows: [
+    atMost("download 4 KiB beside 8 uploads, median", 3),
+    atMost("download 4 KiB beside 8 uploads, 99th percentile", 4),
+  ],
+  async prepare({ scope, load }, checkout) {
+    const server = await start(scope, checkout);
+    const { origin } = server;
+    const path = target.download("small");
+    const alone: Measure = async () => {
+      const sent = { origin, method: "GET", target: path, connections: 32, seconds: 1 } as const;
+      const { median, p99 } = await load(scope, sent);
+      return [median, p99];
+    };
+    let run = 0;
+    const beside: Measure = async () => {
+      const uploading = load(scope, large(server, run++, 2, 8));
+      await delay(RUN_UP);
+      const figures = await alone();
+      await uploading;
+      return figures;
+    };
+    return { work: beside, limit: alone };
+  },
+};
+
+async function start(...[scope, checkout]: Parameters<typeof Server.start>): Promise<Server> {
+  const server = await Server.start(scope, checkout);
+  await storeAndCheck(server, "small", SMALL);
+  return server;
+}
+
+function row(name: string, unit: string, required: number): Experiment["rows"][number] {
+  return { name, unit, bound: "at least", required };
+}
+
+function atMost(name: string, required: number): Experiment["rows"][number] {
+  return { name, unit: "ms", bound: "at most", required };
+}

@@ -1,13 +1,13 @@
+import type { Message } from "../../load.ts";
 import type { Peer } from "../peer.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";
-import { sendOnce, type Template } from "../template.ts";
-import { s3Access } from "./s3_bucket.ts";
+import { signed } from "../stored.ts";
+import { sendOnce } from "../template.ts";
 
 const BUCKET = "bench";
 
 /** The administrator of a new server. */
-const ADMINISTRATOR = "minioadmin";
-const PASSWORD = "minioadmin";
+const key = { access_key_id: "minioadmin", secret_access_key: "minioadmin" };
 
 /**
  * All callers may read and write files in one bucket. The rows that compare it with other APIs send requests without a
@@ -38,17 +38,12 @@ export const minio: Peer = {
       // Its health endpoint says that it is ready before it takes requests; those are answered 503.
       () => answers(`${origin}/${BUCKET}/ready`, [403, 404]),
     );
-    const s3 = s3Access(origin, ADMINISTRATOR, PASSWORD);
-    const administer = async (path: string, body: string): Promise<void> => {
-      const request = {
-        method: "PUT",
-        target: path,
-        body: new TextEncoder().encode(body),
-      } as const;
-      const headers = s3.signer.sign({ ...request, time: new Date() });
-      await sendOnce(origin, { ...request, headers }, "");
+    const s3 = { origin, key };
+    const administer = async (target: string, text: string): Promise<void> => {
+      const body = new TextEncoder().encode(text);
+      await sendOnce(origin, signed(s3, { method: "PUT", target, body }), "");
     };
-    const upload = (body: Uint8Array<ArrayBuffer>): Template => {
+    const upload = (body: Uint8Array<ArrayBuffer>): Message => {
       return { method: "PUT", target: `/${BUCKET}/{n}`, headers: {}, body };
     };
     return {

@@ -1,8 +1,9 @@
+import type { Message } from "../../load.ts";
 import { runToEnd, type Scope } from "../../scope.ts";
 import { assert } from "../../server.ts";
 import type { Peer } from "../peer.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";
-import { sendOnce, type Template } from "../template.ts";
+import { sendOnce } from "../template.ts";
 
 const COLLECTION = "bench";
 const SUPERUSER = { identity: "bench@example.com", password: "bench-0123456789" };
@@ -76,12 +77,12 @@ async function makeCollection(origin: string): Promise<void> {
   await post("/api/collections", { Authorization: token }, SCHEMA);
 }
 
-function json<T>({ bytes }: { bytes: Uint8Array }): T {
+function json<T>(bytes: Uint8Array): T {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 /** The upload of a file as a form. */
-function upload(bytes: Uint8Array<ArrayBuffer>): Template {
+function upload(bytes: Uint8Array<ArrayBuffer>): Message {
   const encoder = new TextEncoder();
   const head = encoder.encode(
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="file.bin"\r\n` +

@@ -1,6 +1,7 @@
 import { join } from "@std/path/join";
-import { type Scope, scriptFlags, startListening } from "../../scope.ts";
-import { assert, type Checkout, PROJECT_KEY, Server } from "../../server.ts";
+import { protect, startGate } from "../../rows/downloads.ts";
+import type { Scope } from "../../scope.ts";
+import { assert, type Checkout, PROJECT_KEY } from "../../server.ts";
 import { startNginx } from "./folder_servers.ts";
 import { answers, freePort, PeerProcess } from "../process.ts";
 
@@ -27,9 +28,8 @@ export function gateOf(checkout: Checkout): Omit<Proxy, "program" | "version"> {
   return {
     name: "kvdrive",
     async start(scope, upstream) {
-      const server = await Server.startWithGate(scope, checkout);
-      const { origin, pathname } = new URL(await server.protect("small", upstream));
-      const target = `${pathname}/`;
+      const server = await startGate(scope, checkout);
+      const { origin, pathname: target } = await protect(server, upstream);
       return { origin, target, headers: { "X-Api-Key": PROJECT_KEY }, stop: () => server.stop() };
     },
   };
@@ -73,12 +73,6 @@ export const nginxProxy: Proxy = {
     return { origin, target: "/", headers: {}, stop: () => process.stop() };
   },
 };
-
-/** Starts the small application. @returns its address. */
-export async function startApplication(scope: Scope): Promise<string> {
-  const file = new URL("../../process_application.ts", import.meta.url).pathname;
-  return (await startListening(scope, { args: ["run", ...scriptFlags(), file] })).origin;
-}
 
 /** @throws unless the proxy passes on the answer of the application. */
 export async function checkProxy({ origin, target, headers }: ProxyServer): Promise<void> {
