@@ -41,7 +41,7 @@ import { createSignInCode } from "./api/sessions/sign_in_codes.ts";
 import { showSession, signIn, signOut } from "./api/sessions/session.ts";
 import { endSession, endSessions, listSessions } from "./api/sessions/sessions.ts";
 import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
-import { createLink, listLinks, revokeLink } from "./api/sharing/links.ts";
+import { changeLink, createLink, listLinks, revokeLink } from "./api/sharing/links.ts";
 import { openLink, unlockLink } from "./api/sharing/share.ts";
 import { secureShared } from "./api/sharing/shared_headers.ts";
 import { showDashboard, showDashboardFile } from "./api/server/dashboard.ts";
@@ -95,7 +95,7 @@ export const routes: readonly Route[] = [
   route(`${UPLOAD}/parts`, { POST: putPart }),
 
   route(`${DRIVE}/links`, { GET: listLinks, POST: createLink }),
-  route(`${DRIVE}/links/:link`, { DELETE: revokeLink }),
+  route(`${DRIVE}/links/:link`, { PATCH: changeLink, DELETE: revokeLink }),
   route(`/${SHARE}/:token`, { GET: openLink, POST: unlockLink }),
 
   route(PROJECTS, { GET: listProjects, POST: createProject }),

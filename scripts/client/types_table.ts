@@ -128,6 +128,14 @@ link.url; // "https://files.example.com/s/…"`,
 await photos.links.create(options);`,
     isOptions: true,
   },
+  LinkChanges: {
+    from: "ChangeLinkRequest",
+    about: "The settings of a link to set; \`null\` removes a limit.",
+    example: `const { id } = await photos.links.create({ name: "a.txt", expiresIn: 3600 });
+const changes: LinkChanges = { expiresIn: null, maxDownloads: 10 };
+await photos.links.change(id, changes);`,
+    isOptions: true,
+  },
   TrashItem: {
     from: "TrashItem",
     about: "A deleted or replaced file, while the trash is on.",

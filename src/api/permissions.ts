@@ -55,6 +55,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   putPart: drive("write"),
   // Links need more where they lead to a prefix: see `src/api/sharing/links.ts`.
   createLink: drive("read"),
+  changeLink: drive("read"),
   listLinks: drive("list", "read"),
   revokeLink: drive("list", "read"),
 

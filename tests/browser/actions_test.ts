@@ -366,6 +366,16 @@ test("A file is shared with limits, marked, and revoked.", async (fixture) => {
     headers: { Authorization: `Basic ${btoa(":secret of the link")}` },
   });
   assertEquals(await opened.text(), "content of a.txt");
+  await share.getByRole("button", { name: "Change link" }).click();
+  const change = dialog(page, "Change link");
+  assertEquals(await change.getByLabel("Limit of downloads").inputValue(), "5");
+  await inspect(page, "change-link");
+  await change.getByLabel("Limit of downloads").fill("");
+  await change.getByLabel("Remove the password").check();
+  await change.getByLabel("Expires").selectOption("Never");
+  await change.getByRole("button", { name: "Save" }).click();
+  await share.getByText("Never expires · 1 download", { exact: true }).waitFor();
+  assertEquals(await (await fetch(url)).text(), "content of a.txt");
   await share.getByRole("button", { name: "Revoke link" }).click();
   await dialog(page, "Revoke this link?").getByRole("button", { name: "Cancel" }).click();
   await share.getByRole("button", { name: "Close" }).click();
@@ -373,6 +383,10 @@ test("A file is shared with limits, marked, and revoked.", async (fixture) => {
   await openSection(page, "Links");
   await row(page, "a.txt").waitFor();
   await inspect(page, "links");
+  await page.getByRole("button", { name: "Change link to a.txt" }).click();
+  await change.getByLabel("Limit of downloads").fill("3");
+  await change.getByLabel("Limit of downloads").press("Enter");
+  await row(page, "a.txt").getByText("Never expires · 2 of 3 downloads").waitFor();
   await page.getByRole("button", { name: "Revoke link to a.txt" }).click();
   await dialog(page, "Revoke this link?").getByRole("button", { name: "Revoke" }).click();
   await page.getByText("Nothing is shared").waitFor();

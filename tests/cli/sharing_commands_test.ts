@@ -53,6 +53,31 @@ Deno.test("A link is printed as its address, listed, and revoked by id or addres
   assertEquals(some.code, 1);
 });
 
+Deno.test("The settings of a link are changed by its id or address.", async () => {
+  await using desk = await openDesk();
+  const url = (await desk.text("link", "create", "photos:cat.jpg", "--expires-in", "7d")).trim();
+  const changed = await jsonOf<Link>(
+    ...[desk, "link", "change", url, "--expires-in", "none", "--max-downloads", "5"] as const,
+  );
+  assertEquals([changed.url, changed.expires, changed.max_downloads], [url, null, 5]);
+  const input = new TextEncoder().encode("open sesame\n");
+  const locked = await desk.run(["link", "change", changed.id, "--password"], { input });
+  assertEquals([locked.code, locked.stdout], [0, `${url}\n`]);
+  assertEquals((await fetch(url)).status, 401);
+  const args = ["link", "change", changed.id, "--no-password", "--max-downloads", "none"];
+  assertEquals(await desk.text(...args), `${url}\n`);
+  assertEquals(await (await fetch(url)).text(), "meow");
+  const refusals: [string[], number, RegExp][] = [
+    [[], 2, /Nothing to change: give one of --expires-in/],
+    [["--show", "--download"], 2, /--download and --show exclude each other/],
+    [["--max-downloads", "0"], 2, /it must be a whole number from 1/],
+    [["--show", "--drive", "other:drive"], 1, /There is no link/],
+  ];
+  for (const [options, code, text] of refusals) {
+    assertRefused(await desk.run(["link", "change", changed.id, ...options]), code, text);
+  }
+});
+
 Deno.test("A link to nothing is warned of, and its life has a unit.", async () => {
   await using desk = await openDesk();
   for (const target of ["photos:dog.jpg", "photos:none/"]) {

@@ -14,6 +14,8 @@ step("Links", async (drive) => {
   const other = await drive.links.create({ prefix: "trip/", password: "secret", download: true });
   const [newest, oldest] = await all(drive.links.list());
   assertEquals([newest?.id, oldest?.id, oldest?.downloads], [other.id, link.id, 1]);
+  const changed = await drive.links.change(link.id, { maxDownloads: null, expiresIn: null });
+  assertEquals([changed.url, changed.max_downloads, changed.expires], [link.url, null, null]);
   assertEquals(await drive.links.delete(link.id), true);
   assertEquals(await drive.links.delete(link.id), false);
   const gone = await fetch(link.url);

@@ -15,6 +15,7 @@ import {
 } from "../../rules/names.ts";
 import { SECOND } from "../../rules/units.ts";
 import type { LinkTarget } from "../../store/engine/records.ts";
+import type { LinkSettings } from "../../store/links/link_record.ts";
 import { type LinkInfo, MAX_LINKS, type NewLink } from "../../store/links/link_store.ts";
 import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
@@ -26,11 +27,46 @@ const MAX_DOWNLOADS = 1_000_000_000;
 /** Estimated memory for reading and writing one link with a name of common length, in bytes. */
 const LINK_MEMORY = 2048;
 
-const FIELDS = ["name", "prefix", "expires_in", "download", "password", "max_downloads"] as const;
+const SETTINGS = ["expires_in", "download", "password", "max_downloads"];
 
 const target = {
   name: schema("FileName"),
   prefix: { type: "string", maxLength: MAX_FILE_NAME, examples: ["trip/2026/"] },
+};
+
+const settings = {
+  expires_in: orNull({
+    type: "integer",
+    minimum: 1,
+    maximum: MAX_EXPIRES_IN,
+    description: "Seconds from now; `null`: until the link is revoked.",
+  }),
+  download: {
+    type: "boolean",
+    description: "Whether browsers save the files rather than show them.",
+  },
+  password: orNull({
+    type: "string",
+    minLength: 1,
+    maxLength: MAX_LINK_PASSWORD,
+    description: `At most ${MAX_LINK_PASSWORD} bytes of UTF-8; \`null\`: none.`,
+  }),
+  max_downloads: orNull({
+    type: "integer",
+    minimum: 1,
+    maximum: MAX_DOWNLOADS,
+    description:
+      "The number of answers with bytes of files, after which the link is used up; `null`: no limit.",
+  }),
+};
+
+const NO_LINK = "The drive has no such link, or (to the administrator) the project does not exist.";
+
+const bodyFailures = {
+  BadRequest: "The body is not such a JSON object: the error names the wrong field.",
+  BodyTimeout: "The body stopped coming.",
+  TooLarge: "The body is larger than any valid one.",
+  StorageFull: "The disk is full: nothing was changed.",
 };
 
 /** `POST /links`: "`expires_in` in seconds, `null` or absent: until revoked". */
@@ -62,42 +98,13 @@ export const createLink = driveEndpoint({
     }),
   },
   failures: {
-    BadRequest: "The body is not such a JSON object: the error names the wrong field.",
-    BodyTimeout: "The body stopped coming.",
-    TooLarge: "The body is larger than any valid one.",
+    ...bodyFailures,
     Conflict: "The project has too many links, or the drive is being removed.",
-    StorageFull: "The disk is full: nothing was changed.",
   },
   schemas: {
     LinkRequest: {
       type: "object",
-      properties: {
-        ...target,
-        expires_in: orNull({
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_EXPIRES_IN,
-          description: "Seconds; `null` or absent: until the link is revoked.",
-        }),
-        download: {
-          type: "boolean",
-          default: false,
-          description: "Whether browsers save the files rather than show them.",
-        },
-        password: orNull({
-          type: "string",
-          minLength: 1,
-          maxLength: MAX_LINK_PASSWORD,
-          description: `At most ${MAX_LINK_PASSWORD} bytes of UTF-8.`,
-        }),
-        max_downloads: orNull({
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_DOWNLOADS,
-          description:
-            "The number of answers with bytes of files, after which the link is used up.",
-        }),
-      },
+      properties: { ...target, ...settings, download: { ...settings.download, default: false } },
       oneOf: [{ required: ["name"] }, { required: ["prefix"] }],
       additionalProperties: false,
     },
@@ -116,10 +123,10 @@ export const createLink = driveEndpoint({
   },
 }, async (call, deps) => {
   const { store } = deps;
-  const fields = await Fields.read(call, deps, FIELDS);
+  const fields = await Fields.read(call, deps, ["name", "prefix", ...SETTINGS]);
   const wanted = newLinkOf(fields);
   requireTarget(call.rights, wanted.target);
-  call.rights.requireToOutlive("a link", wanted.expires);
+  call.rights.requireToOutlive("a link", wanted.expires ?? undefined);
   using _reserved = await store.reserveDisk(0);
   const link = await store.links.create(call, wanted, call.actor());
   return json(201, linkJson(link, call, deps));
@@ -157,6 +164,42 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
   });
 }
 
+/** `PATCH /links/{id}`. */
+export const changeLink = driveEndpoint({
+  id: "changeLink",
+  tag: "Sharing",
+  summary: "Change a link",
+  description:
+    "Sets the given fields; `null` removes a limit. The address and the count of downloads stay, so a link that is used up " +
+    "opens again with a higher limit. A key changes a link only into one that it could create. " +
+    "In other server processes the change counts within 5 seconds.",
+  body: jsonBody("The fields to set.", schema("ChangeLinkRequest"), {
+    example: { expires_in: 604_800, password: null },
+  }),
+  success: { 200: jsonResponse("The changed link.", "Link") },
+  failures: { ...bodyFailures, NotFound: NO_LINK },
+  schemas: {
+    ChangeLinkRequest: closed(settings, {
+      optional: SETTINGS,
+      description: "At least one field is required.",
+    }),
+  },
+}, async (call, deps) => {
+  const { store } = deps;
+  const fields = await Fields.read(call, deps, SETTINGS);
+  if (!SETTINGS.some((name) => fields.has(name))) throw errors.nothingToChange(SETTINGS);
+  const changes = settingsOf(fields, Date.now());
+  const { expires } = await requireLink(call, store);
+  call.rights.requireToOutlive(
+    "a link",
+    (fields.has("expires_in") ? changes.expires : expires) ?? undefined,
+  );
+  using _reserved = await store.reserveDisk(0);
+  const changed = await store.links.change(call, changes, call.actor());
+  if (changed === undefined) throw errors.linkIdNotFound(call.id);
+  return json(200, linkJson(changed, call, deps));
+});
+
 /** `DELETE /links/{id}`: "the URL is dead at once here, and within 5 s in other server processes". */
 export const revokeLink = driveEndpoint({
   id: "revokeLink",
@@ -165,22 +208,29 @@ export const revokeLink = driveEndpoint({
   description:
     "The link opens nothing once this is answered; in other server processes within 5 seconds.",
   success: { 200: jsonResponse("The link was revoked.", "RevokedLink") },
-  failures: {
-    NotFound: "The drive has no such link, or (to the administrator) the project does not exist.",
-    StorageFull: "The disk is full: nothing was changed.",
-  },
+  failures: { NotFound: NO_LINK, StorageFull: bodyFailures.StorageFull },
   schemas: { RevokedLink: closed({ id: schema("LinkId") }) },
-}, async ({ project, drive, id, rights, actor }, { store }) => {
-  const link = await store.links.get(project, drive, id);
-  if (link === undefined) throw errors.linkIdNotFound(id);
-  requireTarget(rights, link);
+}, async (call, { store }) => {
+  const { project, drive, id, actor } = call;
+  await requireLink(call, store);
   if (!await store.links.revoke(project, drive, id, actor())) throw errors.linkIdNotFound(id);
   return json(200, { id });
 });
 
+/** The link in the path. @throws {HttpError} 404 if there is none, 403 if the key is not for what it leads to. */
+async function requireLink(
+  { project, drive, id, rights }: DriveCall,
+  { links }: Deps["store"],
+): Promise<LinkInfo> {
+  const link = await links.get(project, drive, id);
+  if (link === undefined) throw errors.linkIdNotFound(id);
+  requireTarget(rights, link);
+  return link;
+}
+
 /**
  * "a link on a file `read`, on a prefix `read` and `list`; listing and revoking links `list` and `read` (of what they
- * point at)": no key makes or revokes a link to what it may not see.
+ * point at)": no key makes, changes or revokes a link to what it may not see.
  *
  * @throws {RightMissing}
  */
@@ -191,15 +241,18 @@ function requireTarget(rights: Rights, { name, prefix = "" }: LinkTarget): void 
 
 /** @throws {HttpError} 400 naming the field. */
 function newLinkOf(fields: Fields): NewLink {
-  const seconds = fields.integerOrNull("expires_in", 1, MAX_EXPIRES_IN) ?? undefined;
   const created = Date.now();
+  return { target: targetOf(fields), created, ...settingsOf(fields, created) };
+}
+
+/** @param now When the time until its end begins. @throws {HttpError} 400 naming the field. */
+function settingsOf(fields: Fields, now: number): LinkSettings {
+  const seconds = fields.integerOrNull("expires_in", 1, MAX_EXPIRES_IN);
   return {
-    target: targetOf(fields),
-    created,
-    expires: seconds === undefined ? undefined : created + seconds * SECOND,
-    download: fields.has("download") && fields.flag("download"),
-    password: fields.optionalText("password", passwordProblem),
-    maxDownloads: fields.integerOrNull("max_downloads", 1, MAX_DOWNLOADS) ?? undefined,
+    expires: typeof seconds === "number" ? now + seconds * SECOND : seconds,
+    download: fields.has("download") ? fields.flag("download") : undefined,
+    password: fields.textOrNull("password", passwordProblem),
+    maxDownloads: fields.integerOrNull("max_downloads", 1, MAX_DOWNLOADS),
   };
 }
 

@@ -1,7 +1,7 @@
 import { unlessMissing } from "./error.ts";
 import { fieldsOf } from "./headers.ts";
 import { LONG_ANSWER_TIME, type Transport } from "./transport.ts";
-import type { Folder, Link, LinkOptions, RestoreResult, TrashItem } from "./types.ts";
+import type { Folder, Link, LinkChanges, LinkOptions, RestoreResult, TrashItem } from "./types.ts";
 
 /**
  * The links of a drive.
@@ -10,6 +10,7 @@ import type { Folder, Link, LinkOptions, RestoreResult, TrashItem } from "./type
  * ```ts
  * const { id, url } = await photos.links.create({ name: "a.jpg", expiresIn: 3600 });
  * for await (const link of photos.links.list()) link.downloads;
+ * await photos.links.change(id, { expiresIn: 86_400, password: "secret" });
  * await photos.links.delete(id); // true
  * ```
  */
@@ -32,6 +33,12 @@ export class Links {
   /** Lists the links, the newest first. */
   list(): AsyncIterable<Link> {
     return this.#transport.items({ path: this.#path }, "links");
+  }
+
+  /** Sets the given settings of a link, and leaves the others; `null` removes a limit. The address stays. */
+  async change(id: string, changes: LinkChanges): Promise<Link> {
+    const request = { method: "PATCH", path: [...this.#path, id], json: fieldsOf(changes) };
+    return await this.#transport.json(request);
   }
 
   /** Revokes a link. Reports whether the drive had it. */

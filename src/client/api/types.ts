@@ -460,6 +460,24 @@ export interface LinkOptions {
 }
 
 /**
+ * The settings of a link to set; `null` removes a limit.
+ *
+ * @example
+ * ```ts
+ * const { id } = await photos.links.create({ name: "a.txt", expiresIn: 3600 });
+ * const changes: LinkChanges = { expiresIn: null, maxDownloads: 10 };
+ * await photos.links.change(id, changes);
+ * ```
+ */
+export interface LinkChanges {
+  expiresIn?: number | null | undefined;
+  /** Whether browsers save the files rather than show them. */
+  download?: boolean | undefined;
+  password?: string | null | undefined;
+  maxDownloads?: number | null | undefined;
+}
+
+/**
  * A deleted or replaced file, while the trash is on.
  *
  * @example
@@ -632,6 +650,7 @@ export interface ProjectEvent {
     | "dashboard.signed_in"
     | "sign_in_code.created"
     | "link.created"
+    | "link.changed"
     | "link.revoked"
     | "link_key.rotated"
     | "webhook.created"

@@ -29,6 +29,7 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "dashboard.signed_in": "Signed in to the dashboard",
   "sign_in_code.created": "Sign-in link created",
   "link.created": "Link created",
+  "link.changed": "Link changed",
   "link.revoked": "Link revoked",
   "link_key.rotated": "All links revoked",
   "admin_token.renewed": "Administrator’s token renewed",

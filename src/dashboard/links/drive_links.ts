@@ -57,6 +57,18 @@ export class DriveLinks {
     return link;
   }
 
+  /** Changes settings of a link, whose address stays the same. @throws {ApiError} */
+  async change(id: string, changes: LinkSettings): Promise<ShareLink> {
+    const changed = await dataOf(
+      this.api.PATCH("/v1/{project_id}/{drive_name}/links/{id}", {
+        params: { path: { ...this.#path, id } },
+        body: changes,
+      }),
+    );
+    this.#links.value = this.#links.value.map((link) => link.id === id ? changed : link);
+    return changed;
+  }
+
   /** Revokes a link: its address is dead at once. @throws {ApiError} */
   async revoke(id: string): Promise<void> {
     await this.api.DELETE("/v1/{project_id}/{drive_name}/links/{id}", {

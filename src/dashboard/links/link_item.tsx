@@ -4,6 +4,7 @@ import type { Entry } from "../files/entry.ts";
 import { CopyField } from "../ui/copy.tsx";
 import { RemoveButton } from "../ui/remove_button.tsx";
 import { type DriveLinks, isOpen, isOver, type ShareLink } from "./drive_links.ts";
+import { ChangeLinkButton } from "./link_form.tsx";
 
 /** The links of a file or folder. @param children What is shown if there are none. */
 export function LinkList({ shared, entry, children = null }: {
@@ -21,25 +22,26 @@ export function LinkList({ shared, entry, children = null }: {
         <LinkItem
           key={link.id}
           link={link}
-          onRevoke={() => shared.revoke(link.id)}
+          of={shared}
         />
       ))}
     </ul>
   );
 }
 
-function LinkItem({ link, onRevoke }: { link: ShareLink; onRevoke: () => Promise<void> }) {
+function LinkItem({ link, of }: { link: ShareLink; of: DriveLinks }) {
   return (
     <li class="link-item stack">
       <div class="link-line line">
         <CopyField text={link.url} label="Link" />
+        <ChangeLinkButton link={link} of={of} />
         <RemoveButton
           label="Revoke link"
           title="Revoke this link?"
           text="People who have it cannot open it any more."
           action="Revoke"
           done="Link revoked"
-          run={onRevoke}
+          run={() => of.revoke(link.id)}
         />
       </div>
       <LinkLimits link={link} />

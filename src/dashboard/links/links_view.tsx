@@ -9,6 +9,7 @@ import { Collection } from "../ui/collection.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import type { Column } from "../ui/table.tsx";
 import { type DriveLinks, linksOf, type ShareLink } from "./drive_links.ts";
+import { ChangeLinkButton } from "./link_form.tsx";
 import { LinkLimits } from "./link_item.tsx";
 
 /** A link, and the links of its drive. */
@@ -45,6 +46,7 @@ export function Links({ project, drive }: { project: string; drive: string }) {
         <>
           <CopyButton text={row.link.url} label={`Copy link to ${title(row)}`} />
           <OpenLink href={row.link.url} label={`Open link to ${title(row)}`} />
+          <ChangeLinkButton {...row} label={`Change link to ${title(row)}`} />
         </>
       )}
       remove={(row) => ({

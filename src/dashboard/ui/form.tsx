@@ -54,8 +54,32 @@ function FormDialog<V extends object, R>({ form, onClose }: {
   form: Form<V, R>;
   onClose: (result?: R) => void;
 }) {
+  const { fields, button } = useForm(form, onClose);
+  const footer = (
+    <>
+      <Button data-begin={form.isDanger || undefined} onClick={() => onClose()}>Cancel</Button>
+      {button}
+    </>
+  );
+  return (
+    <Dialog
+      title={form.title}
+      size={form.size}
+      footer={footer}
+      onClose={() => onClose()}
+      isForm
+    >
+      {fields}
+    </Dialog>
+  );
+}
+
+/** Returns the fields of a form, and the button that sends it. @param done Called with what came of it. */
+export function useForm<V extends object, R>(
+  form: Form<V, R>,
+  done: (result: R) => void,
+): { fields: ComponentChildren; button: ComponentChildren } {
   const id = useId();
-  const { title, submit, isDanger = false, size, intro } = form;
   const [values, setValues] = useState(form.initial);
   const [refusal, setRefusal] = useState("");
   /** What the last check found about values. */
@@ -68,39 +92,38 @@ function FormDialog<V extends object, R>({ form, onClose }: {
     if (fields.some(([, { problem }]) => problem?.(values))) return;
     const problems = await checkAll(fields, values);
     setChecked({ values, problems });
-    if (!Object.values(problems).some(Boolean)) onClose(await form.send(values));
+    if (Object.values(problems).some(Boolean)) return;
+    const result = await form.send(values);
+    setValues(form.initial);
+    done(result);
   }, (error) => setRefusal(sentenceOf(error)));
-  const buttons = (
-    <>
-      <Button data-begin={isDanger || undefined} onClick={() => onClose()}>Cancel</Button>
-      <Button
-        kind={isDanger ? "danger" : "primary"}
-        type="submit"
-        form={id}
-        aria-busy={isBusy || undefined}
-      >
-        {submit}
-      </Button>
-    </>
+  const element = (
+    <form id={id} class="stack" onSubmit={send} noValidate>
+      {form.intro}
+      {fields.map(([name, field], index) => (
+        <Control
+          key={name}
+          {...field}
+          hint={typeof field.hint === "function" ? field.hint(values) : field.hint}
+          problem={problems[index]}
+          value={values[name as keyof V]}
+          onChange={(value) => setValues((values) => ({ ...values, [name]: value }))}
+        />
+      ))}
+      <FormProblem text={refusal} />
+    </form>
   );
-  return (
-    <Dialog title={title} size={size} footer={buttons} onClose={() => onClose()} isForm>
-      <form id={id} class="stack" onSubmit={send} noValidate>
-        {intro}
-        {fields.map(([name, field], index) => (
-          <Control
-            key={name}
-            {...field}
-            hint={typeof field.hint === "function" ? field.hint(values) : field.hint}
-            problem={problems[index]}
-            value={values[name as keyof V]}
-            onChange={(value) => setValues((values) => ({ ...values, [name]: value }))}
-          />
-        ))}
-        <FormProblem text={refusal} />
-      </form>
-    </Dialog>
+  const button = (
+    <Button
+      kind={form.isDanger ? "danger" : "primary"}
+      type="submit"
+      form={id}
+      aria-busy={isBusy || undefined}
+    >
+      {form.submit}
+    </Button>
   );
+  return { fields: element, button };
 }
 
 /** A field whose value may be of any type: `FieldOf` has made sure that its control fits. */

@@ -39,6 +39,7 @@ export const EVENTS = [
   "dashboard.signed_in",
   "sign_in_code.created",
   "link.created",
+  "link.changed",
   "link.revoked",
   "link_key.rotated",
   "webhook.created",

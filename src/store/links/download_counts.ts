@@ -55,10 +55,12 @@ export class DownloadCounts {
     const stored = links.map(async ({ key, value, versionstamp }) => {
       const id = String(key.at(-1));
       const by = counts.get(id) ?? 0;
-      // A link that was revoked in the meantime must not get a counter again: then the operation is refused.
+      // A link that was revoked in the meantime must not get a counter again: then the operation is refused. So it is if
+      // the link was changed, whose count is stored with the next ones.
       const operation = new Operation().check(key, versionstamp).sum(keys.linkDownloads(id), by);
       if (value === null) return;
-      await this.#attempt(new Map([[id, by]]), () => this.db.commit(operation));
+      const { ok } = await this.#attempt(new Map([[id, by]]), () => this.db.commit(operation));
+      if (!ok) this.#add(id, by);
     });
     await Promise.all(stored);
   }

@@ -6,7 +6,7 @@
  */
 import { keys } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
-import type { DriveLinkRecord, Garbage, LinkRecord } from "../engine/records.ts";
+import type { DriveLinkRecord, Garbage, LinkRecord, PasswordHash } from "../engine/records.ts";
 
 /** What names all entries of a link. */
 export interface LinkEntries {
@@ -26,13 +26,60 @@ export function linkEntryKeys({ project, drive, id, expires }: LinkEntries): Den
   ];
 }
 
+/** The settings of a link. Of one that exists, `undefined` leaves a setting as it is, and `null` removes it. */
+export interface LinkSettings<Password = string> {
+  /** Milliseconds since 1970. */
+  expires?: number | null | undefined;
+  download?: boolean | undefined;
+  password?: Password | null | undefined;
+  maxDownloads?: number | null | undefined;
+}
+
+/** Returns a record with other settings. */
+export function withSettings(
+  { expires, password, maxDownloads, ...record }: LinkRecord,
+  changes: LinkSettings<PasswordHash>,
+): LinkRecord {
+  return {
+    ...record,
+    download: changes.download ?? record.download,
+    ...setting("expires", expires, changes.expires),
+    ...setting("password", password, changes.password),
+    ...setting("maxDownloads", maxDownloads, changes.maxDownloads),
+  };
+}
+
+function setting<Name extends string, T>(
+  name: Name,
+  before: T | undefined,
+  change: T | null | undefined,
+): Partial<Record<Name, T>> {
+  const value = change === undefined ? before : change;
+  return value === null || value === undefined ? {} : { [name]: value } as Record<Name, T>;
+}
+
 /** Adds a new link. Its counter follows with the first download. */
 export function addLink(operation: Operation, id: string, record: LinkRecord): void {
+  setLink(operation.check(keys.link(id), null), id, record);
+}
+
+/** Replaces the record of a link by one with other settings. */
+export function changeLink(
+  operation: Operation,
+  id: string,
+  { before, after }: { before: LinkRecord; after: LinkRecord },
+): void {
+  const { expires } = before;
+  if (expires !== undefined && expires !== after.expires) {
+    operation.delete(keys.garbage(expires, id));
+  }
+  setLink(operation, id, after);
+}
+
+function setLink(operation: Operation, id: string, record: LinkRecord): void {
   const { project, drive, expires } = record;
   const index: DriveLinkRecord = expires === undefined ? {} : { expires };
-  operation.check(keys.link(id), null)
-    .set(keys.link(id), record)
-    .set(keys.driveLink(project, drive, id), index);
+  operation.set(keys.link(id), record).set(keys.driveLink(project, drive, id), index);
   addLinkDeadline(operation, { project, drive, id, expires });
 }
 

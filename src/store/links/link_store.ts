@@ -7,12 +7,18 @@ import { BeingDeleted, NoSuchProject, TooManyLinks } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation, SharedCheck } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
-import type { LinkKeyRecord, LinkRecord, LinkTarget, ProjectRecord } from "../engine/records.ts";
+import type {
+  LinkKeyRecord,
+  LinkRecord,
+  LinkTarget,
+  PasswordHash,
+  ProjectRecord,
+} from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import { inBatches, MAX_GET_MANY, MAX_LIST_BATCH, readMany } from "../reads/read_queue.ts";
 import { DownloadCounts } from "./download_counts.ts";
-import { addLink, deleteLink } from "./link_record.ts";
+import { addLink, changeLink, deleteLink, type LinkSettings, withSettings } from "./link_record.ts";
 import { Passwords } from "./passwords.ts";
 import { SigningKey, SigningKeys } from "./signing_key.ts";
 
@@ -22,14 +28,10 @@ export const MAX_LINKS = 10_000;
 /** How long a browser that has sent a link's password need not send it again, in milliseconds. */
 export const UNLOCKED_TIME = 12 * 60 * 60 * 1000;
 
-export interface NewLink {
+export interface NewLink extends LinkSettings {
   target: LinkTarget;
-  /** When it is created and when it expires, in milliseconds since 1970; it does not expire unless given. */
+  /** When it is created, in milliseconds since 1970. */
   created?: number;
-  expires?: number | undefined;
-  download: boolean;
-  password?: string | undefined;
-  maxDownloads?: number | undefined;
 }
 
 /** A link as its owner sees it. */
@@ -58,6 +60,7 @@ export interface OpenLink {
 interface ReadLink {
   id: string;
   record: LinkRecord;
+  versionstamp: string;
   project: string;
   projectCreated: number;
   isUsedUp: boolean;
@@ -95,10 +98,10 @@ export class LinkStore {
    */
   async create(
     { project, drive }: { project: string; drive: string },
-    { target, created = Date.now(), expires, download, password: text, maxDownloads }: NewLink,
+    { target, created = Date.now(), ...wanted }: NewLink,
     actor: Actor = COMMAND_LINE,
   ): Promise<LinkInfo> {
-    const password = text === undefined ? undefined : await this.passwords.hash(text);
+    const settings = await this.#hashed(wanted);
     await this.#requireRoom(project);
     await this.#signing.ensure();
     const made = await transact(this.db, async () => {
@@ -111,18 +114,9 @@ export class LinkStore {
       const signing = stored.value;
       if (signing === null) return undefined;
       const id = monotonicUlid();
-      const record: LinkRecord = {
-        ...target,
-        project,
-        projectCreated: owner.value.created,
-        drive,
-        keyId: signing.id,
-        created,
-        download,
-        ...(expires === undefined ? {} : { expires }),
-        ...(password === undefined ? {} : { password }),
-        ...(maxDownloads === undefined ? {} : { maxDownloads }),
-      };
+      const { created: projectCreated } = owner.value;
+      const origin = { ...target, project, projectCreated, drive, keyId: signing.id, created };
+      const record = withSettings({ ...origin, download: false }, settings);
       const operation = new Operation().share(new SharedCheck(owner.key, owner.versionstamp))
         .share(new SharedCheck(stored.key, stored.versionstamp));
       addLink(operation, id, record);
@@ -174,6 +168,39 @@ export class LinkStore {
     await this.#counts.flush();
     const [link] = await this.#readAll([id], await this.#signing.find());
     return link?.project === project && link.drive === drive ? link : undefined;
+  }
+
+  /**
+   * Changes the settings of a link, whose address stays the same. A count of downloads goes on. Returns `undefined` if the
+   * drive has no link with this id.
+   */
+  async change(
+    { project, drive, id }: { project: string; drive: string; id: string },
+    changes: LinkSettings,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<LinkInfo | undefined> {
+    const settings = await this.#hashed(changes);
+    const isChanged = await transact(this.db, async () => {
+      const [owner, { key, value, versionstamp }] = await this.db.reader
+        .getMany<[ProjectRecord, LinkRecord]>([keys.project(project), keys.link(id)]);
+      const isOfDrive = value?.project === project && value.drive === drive;
+      const isBeingDeleted = owner.value === null || owner.value.removing?.includes(drive);
+      if (!isOfDrive || isBeingDeleted || hasExpired(value)) return { result: false };
+      const operation = new Operation().check(key, versionstamp)
+        .share(new SharedCheck(owner.key, owner.versionstamp));
+      changeLink(operation, id, { before: value, after: withSettings(value, settings) });
+      this.events.record(operation, actor, { event: "link.changed", project, target: id });
+      return { operation, result: true };
+    });
+    if (!isChanged) return undefined;
+    this.#cache.forget(id);
+    this.deps.notify();
+    return await this.get(project, drive, id);
+  }
+
+  async #hashed({ password, ...settings }: LinkSettings): Promise<LinkSettings<PasswordHash>> {
+    const isText = typeof password === "string";
+    return { ...settings, password: isText ? await this.passwords.hash(password) : password };
   }
 
   /** Revokes a link. Returns whether the drive had one with this id. */
@@ -260,9 +287,9 @@ export class LinkStore {
           keys.link(id),
           keys.linkDownloads(id),
         ]);
-        if (link.value === null || countOf(downloads) >= maxDownloads) {
-          return { result: false };
-        }
+        // The limit may have been changed since the link was found.
+        const limit = link.value?.maxDownloads ?? Infinity;
+        if (link.value === null || countOf(downloads) >= limit) return { result: false };
         const operation = new Operation().check(link.key, link.versionstamp)
           .check(downloads.key, downloads.versionstamp)
           .sum(downloads.key, 1);
@@ -313,19 +340,20 @@ export class LinkStore {
   }
 
   async #read(id: string): Promise<ReadLink | undefined> {
-    const [{ value: record }, downloads] = await this.db.reads.get<[LinkRecord, Deno.KvU64]>([
-      keys.link(id),
-      keys.linkDownloads(id),
-    ]);
+    const [{ value: record, versionstamp }, downloads] = await this.db.reads
+      .get<[LinkRecord, Deno.KvU64]>([keys.link(id), keys.linkDownloads(id)]);
     if (record === null) return undefined;
     const { project, projectCreated, maxDownloads = Infinity } = record;
     const isUsedUp = countOf(downloads) >= maxDownloads;
-    return { id, record, project, projectCreated, isUsedUp };
+    return { id, record, versionstamp, project, projectCreated, isUsedUp };
   }
 
-  /** Deletes an expired link, so that a system clock that is set back does not revive it. Does not wait for that. */
-  #expire({ id, record }: ReadLink): void {
-    const operation = new Operation();
+  /**
+   * Deletes an expired link, so that a system clock that is set back does not revive it, unless another process gave it
+   * another deadline. Does not wait for that.
+   */
+  #expire({ id, record, versionstamp }: ReadLink): void {
+    const operation = new Operation().check(keys.link(id), versionstamp);
     deleteLink(operation, { id, ...record });
     this.#expired.add(id);
     const forget = () => void this.#expired.delete(id);

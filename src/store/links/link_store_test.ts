@@ -124,6 +124,79 @@ testOnAll("A revoked link is dead at once, and elsewhere within the cache time",
   await assertKeys(bench, { link_key: 1 });
 });
 
+testOnAll("Changed settings count at once, and elsewhere within the cache time", async (bench) => {
+  const other = otherProcess(bench);
+  const { id, token } = await create(bench, { lifetime: HOUR, maxDownloads: 1 });
+  const target = { ...DRIVE, id };
+  const { links } = bench.store;
+  await links.countDownload(await opened(bench, token));
+  assertEquals([await isOpen(bench, token), await isOpen(other, token)], [false, false]);
+  const more = await links.change(target, { maxDownloads: 2, password: "geheim" });
+  assertEquals([more?.token, more?.downloads, more?.maxDownloads], [token, 1, 2]);
+  const { record } = await opened(bench, token);
+  assert(record.password !== undefined && await links.passwords.matches("geheim", record.password));
+  await withClock(async (forward) => {
+    const proof = await links.proofOf(await opened(bench, token));
+    await links.change(target, { maxDownloads: null, download: true });
+    const kept = await opened(bench, token);
+    assertEquals([await links.isProof(kept, proof), kept.record.download], [true, true]);
+    await links.change(target, { password: "other" });
+    assertEquals(await links.isProof(await opened(bench, token), proof), false);
+    forward(KEY_CACHE_TTL);
+    assertEquals((await opened(other, token)).record.maxDownloads, undefined);
+    await links.change(target, { password: null });
+    assertEquals((await opened(bench, token)).record.password, undefined);
+    forward(KEY_CACHE_TTL);
+    assertEquals((await opened(other, token)).record.password, undefined);
+  });
+  assertEquals(await links.change({ ...target, drive: "e" }, { download: false }), undefined);
+  assertEquals(await links.change({ ...target, id: "x" }, { download: false }), undefined);
+});
+
+testOnAll("A new deadline replaces the earlier one in every process", async (bench) => {
+  const other = otherProcess(bench);
+  const { id, token } = await create(bench, { lifetime: HOUR });
+  const target = { ...DRIVE, id };
+  const { links } = bench.store;
+  await withClock(async (forward) => {
+    forward(HOUR - 1000);
+    assertEquals([await isOpen(bench, token), await isOpen(other, token)], [true, true]);
+    await links.change(target, { expires: Date.now() + 2 * HOUR });
+    forward(2000);
+    assertEquals(await isOpen(bench, token), true);
+    // The other process believes that the link has expired, and must not delete it.
+    await isOpen(other, token);
+    await bench.store.sweeper.sweep();
+    forward(KEY_CACHE_TTL);
+    assertEquals([await isOpen(bench, token), await isOpen(other, token)], [true, true]);
+    await links.change(target, { expires: Date.now() + MINUTE });
+    forward(MINUTE);
+    assertEquals(await isOpen(bench, token), false);
+    assertEquals(await links.change(target, { expires: null }), undefined);
+  });
+  await until(async () => (await bench.db.reader.get(keys.link(id))).value === null);
+  const endless = await create(bench, { lifetime: HOUR });
+  await links.change({ ...DRIVE, id: endless.id }, { expires: null });
+  await bench.store.sweeper.sweep(Date.now() + 3 * HOUR);
+  assertEquals(await isOpen(bench, endless.token), true);
+  await assertKeys(bench, { link_key: 1, link: 1, drive_link: 1 });
+});
+
+testOnAll("A download that is counted during a change is not lost", async (bench) => {
+  const { id, token } = await create(bench);
+  const { links } = bench.store;
+  const link = await opened(bench, token);
+  for (let i = 1; i <= 5; i++) {
+    await links.countDownload(link);
+    await Promise.all([
+      links.get("p", "d", id),
+      links.change({ ...DRIVE, id }, { download: i % 2 === 0 }),
+    ]);
+  }
+  await links.get("p", "d", id);
+  assertEquals((await links.get("p", "d", id))?.downloads, 5);
+});
+
 testOnAll("A link of a deleted drive stays dead when the drive is made again", async (bench) => {
   await put(bench, "a", new Uint8Array(1));
   const { token } = await create(bench);

@@ -21,7 +21,7 @@ import type { Trash } from "../files/trash.ts";
 import type { OpenVersions } from "../bytes/open_versions.ts";
 import { versionKeys } from "../bytes/versions.ts";
 import { chunksOf, LATE_WRITE_TIME } from "../bytes/write_lease.ts";
-import { linkEntryKeys } from "../links/link_record.ts";
+import { deleteLink, linkEntryKeys } from "../links/link_record.ts";
 import type { EndUpload } from "../uploads/session.ts";
 import { inBatches } from "../reads/read_queue.ts";
 import { isReadLease, SilentLeases, TrustedClock } from "./clocks.ts";
@@ -223,6 +223,13 @@ export class GarbageCollector {
     switch (value.kind) {
       case "upload":
         return await endUpload({ key, value, versionstamp });
+      case "link": {
+        // A link that was given another deadline in this moment has another entry.
+        const operation = new Operation().check(key, versionstamp);
+        deleteLink(operation, { ...value, expires: Number(key[1]) });
+        if ((await this.db.commit(operation)).ok) this.db.meter.swept(value.kind);
+        return false;
+      }
       case "trash":
         // Removing the item deletes the entry.
         if (!await trash.remove(value, value.id)) return true;
@@ -253,8 +260,6 @@ export class GarbageCollector {
       }
       case "entry":
         return yield garbage.key;
-      case "link":
-        return yield* linkEntryKeys(garbage);
       case "links":
         return yield* this.#linkKeys(garbage.keyId);
       default:

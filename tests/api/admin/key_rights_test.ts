@@ -280,6 +280,44 @@ test("A key that expires makes nothing that outlives it.", async ({ server }) =>
   for (const [path, body] of endless) (await send(path, body, project.owner)).expect(201);
 });
 
+test("A limited key changes a link only into one that it could create.", async ({ server }) => {
+  const project = await Project.make(server);
+  const links = `/v1/${project.id}/photos/links`;
+  const send = async (method: string, path: string, body: object, as: Caller) =>
+    await administer(server, method, path, { as, body });
+  const make = async (body: object) =>
+    ((await send("POST", links, body, project.owner)).expect(201).json as { id: string }).id;
+  const [file, folder, endless] = [
+    await make({ name: "a/1", expires_in: 300 }),
+    await make({ prefix: "a/", expires_in: 300 }),
+    await make({ name: "a/1" }),
+  ];
+  const as = caller(
+    await project.makeKey({ expires_in: 600, name_prefix: "a/", permissions: ["read"] }),
+  );
+  const change = async (id: string, body: object, sender = as) =>
+    await send("PATCH", `${links}/${id}`, body, sender);
+  (await change(file, { download: true })).expect(200);
+  (await change(file, { expires_in: 500 })).expect(200);
+  const refusals: [string, object, string][] = [
+    [file, { expires_in: 601 }, "expires later than itself"],
+    [file, { expires_in: null }, "expires later than itself"],
+    [endless, { password: null }, "expires later than itself"],
+    [folder, { password: "x" }, "list"],
+  ];
+  for (const [id, body, text] of refusals) {
+    const answer = (await change(id, body)).expect(403);
+    assertErrorAnswer(answer);
+    assertStringIncludes(answer.text, text);
+  }
+  (await change(endless, { expires_in: 500 })).expect(200);
+  const others = [{ name_prefix: "b/" }, { drives: ["other"] }, { permissions: ["list", "write"] }];
+  for (const limits of others) {
+    const key = caller(await project.makeKey(limits));
+    assertErrorAnswer((await change(file, { password: null }, key)).expect(403));
+  }
+});
+
 test("Deleting a drive needs the permission delete as well.", async ({ server }) => {
   const project = await Project.make(server);
   await project.drive("photos").put("a", "x");

@@ -1,7 +1,13 @@
-import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { delay } from "@std/async/delay";
 import { SECONDS } from "../../support/admin.ts";
-import { linksOf, makeLink, visit } from "../../support/sharing/links.ts";
+import { basic, changeLink, linksOf, makeLink, visit } from "../../support/sharing/links.ts";
 import { addCases, suite } from "../../support/suite.ts";
 
 const test = suite("Links: made, listed and revoked");
@@ -110,6 +116,61 @@ test("A revoked link is gone at once, and another drive cannot revoke it.", asyn
   (await drive.send("DELETE", "/links/%2e")).expect(404);
 });
 
+test("A changed link keeps its address, and each field that is not given.", async (drive) => {
+  await drive.put("a", "hello");
+  const link = await makeLink(drive, { name: "a", max_downloads: 1, password: "s3cret" });
+  const headers = basic("s3cret");
+  (await visit(link.url, { headers })).expect(200);
+  (await visit(link.url, { headers })).expect(404);
+  const more = await changeLink(drive, link.id, { max_downloads: 3 });
+  assertEquals(more, { ...link, max_downloads: 3, downloads: 1 });
+  (await visit(link.url)).expect(401);
+  (await visit(link.url, { headers })).expect(200);
+  const open = await changeLink(drive, link.id, { password: null, download: true });
+  assertEquals([open.has_password, open.download, open.max_downloads], [false, true, 3]);
+  const saved = (await visit(link.url)).expect(200);
+  assertMatch(saved.headers.get("content-disposition") ?? "", /^attachment/);
+  (await visit(link.url)).expect(404);
+  const before = Date.now();
+  const bounded = await changeLink(drive, link.id, { expires_in: 60, max_downloads: null });
+  const life = Date.parse(bounded.expires ?? "") - before;
+  assert(life > 58_000 && life <= 61_000, String(life));
+  (await visit(link.url)).expect(200);
+  assertEquals((await changeLink(drive, link.id, { expires_in: null })).expires, null);
+  const [listed] = await linksOf(drive);
+  assertEquals([listed?.id, listed?.url, listed?.downloads], [link.id, link.url, 4]);
+});
+
+test("Only an existing link of the drive is changed, after the body was read.", async (drive) => {
+  const { id } = await makeLink(drive, { name: "a" });
+  const change = async (id: string, body: unknown, on = drive) =>
+    await on.send("PATCH", `/links/${id}`, { body: JSON.stringify(body) });
+  (await change(id, { download: true }, drive.another("other"))).expect(404);
+  (await change("01J9Z3NDEKTSV4RRFFQ69G5FAV", { download: true })).expect(404);
+  (await change("%2e", { download: true })).expect(404);
+  const wrong: [unknown, string][] = [
+    [{}, "max_downloads"],
+    [[], "it is not an object"],
+    [{ name: "b" }, '"name" is unknown'],
+    [{ expires_in: 0 }, '"expires_in" must be a whole number from 1'],
+    [{ max_downloads: 0 }, '"max_downloads" must be a whole number'],
+    [{ password: "" }, '"password" is empty'],
+    [{ download: null }, '"download" must be true or false'],
+  ];
+  for (const [body, sentence] of wrong) {
+    for (const each of [id, "none"]) {
+      assertStringIncludes(
+        (await change(each, body)).expect(400).text,
+        JSON.stringify(sentence).slice(1, -1),
+      );
+    }
+  }
+  const [listed] = await linksOf(drive);
+  assertEquals([listed?.expires, listed?.has_password, listed?.max_downloads], [null, false, null]);
+  (await drive.send("DELETE", `/links/${id}`)).expect(200);
+  (await change(id, { download: true })).expect(404);
+});
+
 test("Two links on a file have different addresses, and the same one each time.", async (drive) => {
   const [a, b] = [await makeLink(drive, { name: "a" }), await makeLink(drive, { name: "a" })];
   assertNotEquals(a.url, b.url);
@@ -119,10 +180,13 @@ test("Two links on a file have different addresses, and the same one each time."
   assertEquals(new URL(a.url).pathname.length >= "/s/".length + 22, true);
 });
 
-test("Only a key of the project makes, lists and revokes links.", async (drive) => {
+test("Only a key of the project makes, lists, changes and revokes links.", async (drive) => {
   const { id } = await makeLink(drive, { name: "a" });
   for (
-    const [method, path] of [["POST", "/links"], ["GET", "/links"], ["DELETE", `/links/${id}`]]
+    const [method, path] of [
+      ...[["POST", "/links"], ["GET", "/links"]],
+      ...[["PATCH", `/links/${id}`], ["DELETE", `/links/${id}`]],
+    ]
   ) {
     const none = await drive.send(method ?? "", path ?? "", { key: null, body: null as never });
     none.expect(401);

@@ -22,6 +22,12 @@ export async function makeLink(drive: Drive, body: unknown): Promise<Link> {
   return answer.expect(201).json as Link;
 }
 
+/** Changes the settings of a link. */
+export async function changeLink(drive: Drive, id: string, changes: unknown): Promise<Link> {
+  const answer = await drive.send("PATCH", `/links/${id}`, { body: JSON.stringify(changes) });
+  return answer.expect(200).json as Link;
+}
+
 /** The links of a drive, as one page lists them. */
 export async function linksOf(drive: Drive, query = ""): Promise<Link[]> {
   const answer = (await drive.send("GET", `/links${query}`)).expect(200);

@@ -1,8 +1,9 @@
 import { createdBy } from "../../../client/administration.ts";
-import type { LinkOptions } from "../../../client/api/types.ts";
-import { isTemporary, KvdriveError } from "../../../client/errors.ts";
+import type { LinkChanges, LinkOptions } from "../../../client/api/types.ts";
+
+import { isTemporary, KvdriveError, unlessMissing } from "../../../client/errors.ts";
 import { RemoteDrives } from "../../../client/remote_drives.ts";
-import { COUNT, LIFE } from "../../options/value_types.ts";
+import { COUNT, LIFE, type ValueType } from "../../options/value_types.ts";
 import { printNotice, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
 import { plural } from "../../terminal/text.ts";
@@ -60,6 +61,44 @@ export async function listLinks(call: CommandCall): Promise<void> {
   ]);
   const headings = ["ID", "TARGET", "EXPIRES", "PASSWORD", "COUNT", "URL"];
   call.printTable({ links }, headings, rows, "There are no links.");
+}
+
+export async function changeLink(call: CommandCall): Promise<void> {
+  const id = idOf(call.operand(0));
+  const settings = ["expires-in", "max-downloads", "download", "show", "password", "no-password"];
+  if (!settings.some((option) => call.has(option))) {
+    throw new UsageError(`Nothing to change: give one of --${settings.join(", --")}`);
+  }
+  refuseBoth(call, "download", "show");
+  refuseBoth(call, "password", "no-password");
+  const changes: LinkChanges = {
+    expiresIn: orNone(call, "expires-in", LIFE),
+    maxDownloads: orNone(call, "max-downloads", COUNT),
+    download: call.has("download") ? true : call.has("show") ? false : undefined,
+    password: call.has("no-password") ? null : call.has("password") ? passwordFor(id) : undefined,
+  };
+  const [link] = await call.withConnection(async (connection) => {
+    const drives = await drivesOf(connection, call.get("drive"));
+    return await findEach([id], "link", async () => {
+      for (const { links } of drives) {
+        const changed = await unlessMissing(links.change(id, changes));
+        if (changed !== undefined) return changed;
+      }
+      return undefined;
+    });
+  });
+  if (link !== undefined) call.print(link, [link.url]);
+}
+
+/** Returns the value of an option, `null` for "none", and `undefined` if it is not given. */
+function orNone<T>(call: CommandCall, option: string, type: ValueType<T>): T | null | undefined {
+  return call.get(option) === "none" ? null : call.parsed(option, type);
+}
+
+function refuseBoth(call: CommandCall, one: string, other: string): void {
+  if (call.has(one) && call.has(other)) {
+    throw new UsageError(`--${one} and --${other} exclude each other: give one of them`);
+  }
 }
 
 export async function revokeLinks(call: CommandCall): Promise<void> {

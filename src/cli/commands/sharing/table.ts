@@ -8,6 +8,11 @@ const DRIVE_OF_IDS: OptionSpec = {
   unset: "all are searched",
 };
 
+const SECRECY: OptionSpec = {
+  name: "password",
+  help: "ask for a password, or read it from standard input",
+};
+
 export const linkCommands: readonly Command[] = [
   serverCommand({
     name: "link create",
@@ -16,7 +21,7 @@ export const linkCommands: readonly Command[] = [
       { name: "expires-in", value: "TIME", help: "life of the link", unset: "until revoked" },
       { name: "max-downloads", value: "N", help: "downloads after which it is used up" },
       { name: "download", help: "browsers save the files rather than show them" },
-      { name: "password", help: "ask for a password, or read it from standard input" },
+      SECRECY,
       DRIVE_OPTION,
     ],
     summary: "create an address that opens a file or a folder without a key",
@@ -25,6 +30,25 @@ export const linkCommands: readonly Command[] = [
       ["kvdrive link create photos:2021/ --password", "A link to a folder, with a password"],
     ],
     load: async () => (await import("./links.ts")).createLink,
+  }),
+  serverCommand({
+    name: "link change",
+    operands: ["ID|URL"],
+    options: [
+      { name: "expires-in", value: "TIME", help: "its life from now on, or none" },
+      { name: "max-downloads", value: "N", help: "downloads after which it is used up, or none" },
+      { name: "download", help: "browsers save the files rather than show them" },
+      { name: "show", help: "browsers show the files" },
+      SECRECY,
+      { name: "no-password", help: "it needs no password" },
+      DRIVE_OF_IDS,
+    ],
+    summary: "change the settings of a link, whose address stays the same",
+    examples: [
+      ["kvdrive link change 01J9Z3NDEKTSV4RRFFQ69G5FAV --expires-in 30d", "A longer life"],
+      ["kvdrive link change 01J9Z3NDEKTSV4RRFFQ69G5FAV --max-downloads none", "Remove a limit"],
+    ],
+    load: async () => (await import("./links.ts")).changeLink,
   }),
   serverCommand({
     name: "link list",
