@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Locator } from "playwright-core";
 import { readZip } from "../support/archive/zip_reader.ts";
 import type { Drive } from "../support/drive.ts";
@@ -343,56 +343,6 @@ test("One file is downloaded natively, several as a ZIP.", async (fixture) => {
   assertEquals(zip.suggestedFilename(), "docs.zip");
   const names = readZip(await Deno.readFile(await zip.path())).map(({ path }) => path);
   assertEquals(names.toSorted(), ["a.txt", "trip/2026/two.txt", "trip/one.txt"]);
-});
-
-test("A file is shared with limits, marked, and revoked.", async (fixture) => {
-  const { page, server } = fixture;
-  await openDrive(fixture);
-  await choose(fixture, "a.txt", "Share…");
-  const share = dialog(page, "Share “a.txt”");
-  await share.getByLabel("Limit of downloads").fill("none");
-  await share.getByText("Enter a whole number from 1").waitFor();
-  await share.getByLabel("Limit of downloads").fill("5");
-  await share.getByLabel("Password").fill("secret of the link");
-  await share.getByLabel("Password").press("Enter");
-  await share.getByText("0 of 5 downloads").waitFor();
-  await inspect(page, "share-dialog");
-  const url = await fixture.clipboard();
-  assertStringIncludes(url, `${server.origin}/s/`);
-  const refused = await fetch(url);
-  await refused.body?.cancel();
-  assertEquals(refused.status, 401);
-  const opened = await fetch(url, {
-    headers: { Authorization: `Basic ${btoa(":secret of the link")}` },
-  });
-  assertEquals(await opened.text(), "content of a.txt");
-  await share.getByRole("button", { name: "Change link" }).click();
-  const change = dialog(page, "Change link");
-  assertEquals(await change.getByLabel("Limit of downloads").inputValue(), "5");
-  await inspect(page, "change-link");
-  await change.getByLabel("Limit of downloads").fill("");
-  await change.getByLabel("Remove the password").check();
-  await change.getByLabel("Expires").selectOption("Never");
-  await change.getByRole("button", { name: "Save" }).click();
-  await share.getByText("Never expires · 1 download", { exact: true }).waitFor();
-  assertEquals(await (await fetch(url)).text(), "content of a.txt");
-  await share.getByRole("button", { name: "Revoke link" }).click();
-  await dialog(page, "Revoke this link?").getByRole("button", { name: "Cancel" }).click();
-  await share.getByRole("button", { name: "Close" }).click();
-  await entry(page, "a.txt").getByRole("img", { name: "Shared with a link" }).waitFor();
-  await openSection(page, "Links");
-  await row(page, "a.txt").waitFor();
-  await inspect(page, "links");
-  await page.getByRole("button", { name: "Change link to a.txt" }).click();
-  await change.getByLabel("Limit of downloads").fill("3");
-  await change.getByLabel("Limit of downloads").press("Enter");
-  await row(page, "a.txt").getByText("Never expires · 2 of 3 downloads").waitFor();
-  await page.getByRole("button", { name: "Revoke link to a.txt" }).click();
-  await dialog(page, "Revoke this link?").getByRole("button", { name: "Revoke" }).click();
-  await page.getByText("Nothing is shared").waitFor();
-  const gone = await fetch(url);
-  await gone.body?.cancel();
-  assertEquals(gone.status, 404);
 });
 
 test("The menu of a file is usable on a phone.", async (fixture) => {
