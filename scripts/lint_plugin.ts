@@ -150,7 +150,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "cli/profiles": ["cli/options", "cli/terminal", "client", "rules"],
-  "cli/completion": ["cli/options", "cli/terminal", "client", "rules"],
   cli: [
     "repository",
     "cli",

@@ -20,7 +20,7 @@ import {
   uploadCommands,
 } from "./commands/sharing/table.ts";
 import { storeCommands } from "./commands/store/table.ts";
-import { SHELLS } from "./completion/shells.ts";
+import { SHELLS } from "./commands/completion/scripts.ts";
 import type { Command } from "./options/command.ts";
 import type { Section } from "./options/help.ts";
 
@@ -36,21 +36,25 @@ const completionCommand: Command = {
       "kvdrive completion fish > ~/.config/fish/completions/kvdrive.fish",
       "Complete in every fish",
     ],
+    [
+      "kvdrive completion powershell | Out-String | Invoke-Expression",
+      "Complete in this PowerShell; add the line to $PROFILE",
+    ],
   ],
-  async load() {
-    const { printScript } = await import("./completion/scripts.ts");
-    return (args) => printScript(args, COMMANDS);
-  },
+  load: async () => (await import("./commands/completion/scripts.ts")).printScript,
 };
 
 /** What the completion scripts call. */
 const completeCommand: Command = {
   name: "complete",
-  operands: ["[WORD]"],
+  operands: ["[WORD...]"],
   isHidden: true,
-  summary: "print the drives or files that begin with a word",
-  examples: [["kvdrive complete photos:ca", "Print the files of photos that begin with ca"]],
-  load: async () => (await import("./commands/account/complete.ts")).complete,
+  summary: "print what the last word of a command line can be",
+  examples: [["kvdrive complete -- ls photos:ca", "Print the files that begin with ca"]],
+  async load() {
+    const { complete } = await import("./commands/completion/complete.ts");
+    return (args, env) => complete(COMMANDS, args, env);
+  },
 };
 
 /** Every command except `help`, in the order of the help. */

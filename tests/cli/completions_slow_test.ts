@@ -42,7 +42,7 @@ Deno.test("A server that does not answer offers no names, and takes no longer th
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const began = performance.now();
   const url = `http://127.0.0.1:${silent.addr.port}`;
-  const { code, stdout, stderr } = await desk.run(["complete", "photos:"], { url });
+  const { code, stdout, stderr } = await desk.run(["complete", "--", "ls", "photos:"], { url });
   assertEquals([code, stdout, stderr], [0, "", ""]);
   assertEquals(performance.now() - began < 10_000, true);
 });

@@ -17,7 +17,7 @@ export type CommandLine =
   | { help: readonly Command[] };
 
 /** Switches that may stand before the name of a command. */
-const EARLY_SWITCHES = new Set(["-v", "--verbose", "--json"]);
+export const EARLY_SWITCHES: ReadonlySet<string> = new Set(["-v", "--verbose", "--json"]);
 
 const HELP_FLAGS = new Set(["-h", "--help"]);
 
@@ -35,12 +35,21 @@ export function parseCommandLine(
   if (first === "help") {
     return { help: commandsOf(commands, topic.filter((word) => !word.startsWith("-"))) };
   }
+  const found = commandIn(commands, line);
+  if (found !== undefined) return parseArguments(found.command, found.words);
+  const group = groupOf(commands, first);
+  if (group.length > 0 && line.some((word) => HELP_FLAGS.has(word))) return { help: group };
+  throw unknownCommand(commands, line);
+}
+
+/** Returns the command of a line, and the words after its name; `undefined` if there is none of that name. */
+export function commandIn(
+  commands: readonly Command[],
+  line: readonly string[],
+): { command: Command; words: readonly string[] } | undefined {
   const words = moveSwitches(commands, line);
   const found = findCommand(commands, words);
-  if (found !== undefined) return parseArguments(found.command, words.slice(found.count));
-  const group = groupOf(commands, first);
-  if (group.length > 0 && words.some((word) => HELP_FLAGS.has(word))) return { help: group };
-  throw unknownCommand(commands, words);
+  return found && { command: found.command, words: words.slice(found.count) };
 }
 
 /** Returns the command that words start with, and how many of the words are its name. */
@@ -93,17 +102,7 @@ function moveSwitches(commands: readonly Command[], words: readonly string[]): r
 /** Parses the words after the name of a command. */
 function parseArguments(command: Command, words: readonly string[]): CommandLine {
   const specs = new Map(optionsOf(command).map((spec) => [spec.name, spec]));
-  const known = [...specs.values()].map(({ name, short, value }) => {
-    const type = value === undefined ? "boolean" as const : "string" as const;
-    return [name, { type, ...(short === undefined ? {} : { short }) }] as const;
-  });
-  const { tokens } = parseArgs({
-    args: [...words],
-    options: Object.fromEntries(known),
-    // The errors of the runtime would repeat values.
-    strict: false,
-    tokens: true,
-  });
+  const tokens = tokensOf(command, words);
   const given = tokens.filter((token) => token.kind === "option");
   if (given.some(({ index }) => HELP_FLAGS.has(words[index] ?? ""))) return { help: [command] };
   const options = new Map<string, string[]>();
@@ -120,7 +119,7 @@ function parseArguments(command: Command, words: readonly string[]): CommandLine
     if (spec.value === undefined && value !== undefined) {
       throw refusal(command, `The option --${name} takes no value`);
     }
-    const isNextOption = inlineValue === false && /^-[-a-z]/i.test(value);
+    const isNextOption = inlineValue === false && /^-[-a-z]/i.test(value ?? "");
     if (spec.value !== undefined && ((value ?? "") === "" || isNextOption)) {
       throw refusal(command, `The option --${name} needs a value, ${spec.value}`);
     }
@@ -133,6 +132,32 @@ function parseArguments(command: Command, words: readonly string[]): CommandLine
   );
   if (missing !== undefined) throw refusal(command, `The option --${missing.name} is missing`);
   return { command, args: new Arguments(command, options, operands) };
+}
+
+/** A part of a command line. `index` is that of its word. */
+type Token =
+  | { kind: "positional"; index: number; value: string }
+  | { kind: "option-terminator"; index: number }
+  | {
+    kind: "option";
+    index: number;
+    name: string;
+    /** As it was typed. */
+    rawName: string;
+    value: string | undefined;
+    /** Whether the value is in the same word, as in `--name=value`. */
+    inlineValue: boolean | undefined;
+  };
+
+/** Splits the words after the name of a command into options and operands. */
+export function tokensOf(command: Command, words: readonly string[]): readonly Token[] {
+  const known = optionsOf(command).map(({ name, short, value }) => {
+    const type = value === undefined ? "boolean" as const : "string" as const;
+    return [name, { type, ...(short === undefined ? {} : { short }) }] as const;
+  });
+  const options = Object.fromEntries(known);
+  // The errors of the runtime would repeat values.
+  return parseArgs({ args: [...words], options, strict: false, tokens: true }).tokens;
 }
 
 /** Checks the number of operands. Surplus ones are not repeated: they may be secret. */

@@ -78,7 +78,7 @@ export async function completeLine(
  * Writes a `kvdrive` that completes as the program does, and otherwise only notes its arguments. The shell has an empty
  * home without a history; Deno has its cache in that of the user, and would download all packages again.
  */
-async function wrapProgram(folder: Folder, seen: string): Promise<string> {
+export async function wrapProgram(folder: Folder, seen: string): Promise<string> {
   const words = programCommand([]).map((word) => `'${word}'`).join(" ");
   await Deno.mkdir(folder.at("bin"), { recursive: true });
   const path = await folder.write(
