@@ -159,10 +159,18 @@ async function signOut(
   return redirectResponse(303, `${prefix}/`, { "Set-Cookie": cookie });
 }
 
-/** Prevents other sites from signing a user in or out. @throws {HttpError} 403 */
+/**
+ * Prevents other sites from signing a user in or out. Programs send neither header, and have the key to sign in.
+ *
+ * @throws {HttpError} 403
+ */
 function requireSameOrigin({ headers }: RequestHead, { host }: ClientInfo): void {
-  if (!isSameOrigin(headers, host)) throw gateErrors.crossOriginForm();
+  const isOfBrowser = BROWSER_HEADERS.some((name) => joinedHeader(headers, name) !== undefined);
+  if (isOfBrowser && !isSameOrigin(headers, host)) throw gateErrors.crossOriginForm();
 }
+
+/** Browsers send one of them with every form. */
+const BROWSER_HEADERS = ["origin", "sec-fetch-site"];
 
 const PLACEHOLDER_ORIGIN = "http://localhost";
 

@@ -378,3 +378,13 @@ Deno.test("The forward-auth endpoint returns the name of the key and ignores a m
   }
   (await ask({}, "POST")).expect(405);
 });
+
+Deno.test("A program signs in and out without the headers of a browser.", async () => {
+  await using gate = await Gate.shared();
+  await gate.protect("http://127.0.0.1:1");
+  const post = async (action: string, init: RequestInit) =>
+    await Answer.of(await gate.fetch(`/.kvdrive/${action}`, { method: "POST", ...init }));
+  const body = new URLSearchParams({ key: gate.project.key });
+  const cookie = (await post("sign-in", { body })).expect(303).header("Set-Cookie");
+  (await post("sign-out", { headers: { Cookie: cookie } })).expect(303);
+});
