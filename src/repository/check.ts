@@ -56,7 +56,7 @@ export async function checkRepository(
     };
     await Promise.all(Array.from({ length: PARALLEL }, work));
   }
-  const left = problems.size === 0 ? plan : await withoutPruned(repository, plan);
+  const left = problems.size === 0 ? plan : await afterPrune(repository, plan);
   return { snapshots: left.snapshots, problems: left.problems, objects: needed.size, bytes };
 }
 
@@ -88,16 +88,19 @@ async function planCheck(repository: Repository): Promise<CheckPlan> {
   return { snapshots, needed, problems };
 }
 
-/** Returns a plan without what only those snapshots need that are not there any more. */
-async function withoutPruned(repository: Repository, plan: CheckPlan): Promise<CheckPlan> {
+/** Returns what is wrong with the snapshots that are left, in the objects that they need by now. */
+async function afterPrune(repository: Repository, plan: CheckPlan): Promise<CheckPlan> {
   const now = await planCheck(repository);
-  const left = new Set(now.snapshots.map(({ object }) => object));
+  await compareSizes(repository, now.needed, ({ object, message }) => {
+    now.problems.set(object, message);
+  });
+  const checked = new Set(plan.snapshots.map(({ id }) => id));
   const folder = `${FOLDERS.data}/`;
   for (const [path, message] of plan.problems) {
     const isNeeded = path.startsWith(folder) && now.needed.has(path.slice(folder.length));
     if (isNeeded) now.problems.set(path, message);
   }
-  const snapshots = plan.snapshots.filter(({ object }) => left.has(object));
+  const snapshots = now.snapshots.filter(({ id }) => checked.has(id));
   return { ...now, snapshots };
 }
 

@@ -22,6 +22,7 @@ async function addSnapshot(repository: Repository, sequence: number): Promise<st
   const manifest = {
     id: newSnapshotId(),
     sequence,
+    revision: 0,
     time: sequence,
     store: repository.config.store,
     format: 1,

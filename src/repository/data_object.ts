@@ -19,8 +19,8 @@ import type { Bytes } from "./bytes.ts";
 /** Bytes of groups from which on an object is stored. A group more may be in it. */
 export const DATA_SIZE = 2 * MIB;
 
-/** Bytes of the last group and the footer, for which a writer has memory from the start. */
-const SLACK = 5 / 8 * MIB;
+/** Bytes of the last group and the footer, for which a writer has memory from the start: nearly no group is larger. */
+export const SLACK = 5 / 8 * MIB;
 
 /** Bytes that an object may have when it is unpacked: what is larger is no object of a repository. */
 export const MAX_UNPACKED = 64 * MIB;
@@ -45,6 +45,13 @@ export interface PackedGroup {
   fingerprint: Bytes;
   /** Bytes. */
   length: number;
+}
+
+/** An object that was read. */
+export interface DataObject {
+  isCompressed: boolean;
+  /** In their order. */
+  groups: (PackedGroup & { bytes: Bytes })[];
 }
 
 /** Returns the packed form of bytes that follow a 0: themselves, or a 1 and they in deflate if that is shorter. */
@@ -149,19 +156,33 @@ export async function useGroups(
   sealer: Sealer,
   use: (groups: readonly Bytes[]) => void,
 ): Promise<void> {
-  const groups = await readGroups(object, sealer);
-  use(groups);
+  await useObject(object, sealer, ({ groups }) => use(groups.map(({ bytes }) => bytes)));
+}
+
+/** Passes on what an object has, and then releases its memory. @throws {BadFormat} */
+export async function useObject(
+  object: Bytes,
+  sealer: Sealer,
+  use: (content: DataObject) => void | Promise<void>,
+): Promise<void> {
+  const content = await readObject(object, sealer);
+  await use(content);
   release(object);
-  const [body] = groups;
-  if (body !== undefined && !body.buffer.detached) body.buffer.transfer(0);
+  const body = content.groups[0]?.bytes.buffer;
+  if (body !== undefined && !body.detached) body.transfer(0);
 }
 
 /** Returns the groups of an object in their order. @throws {BadFormat} */
 export async function readGroups(object: Bytes, sealer: Sealer): Promise<Bytes[]> {
-  const groups = readFooter(object, sealer);
-  const sealed = object.subarray(0, object.byteLength - footerLength(object));
-  const body = new ByteReader(await unpack(sealer.open("data", sealed)));
-  const bytes = groups.map(({ length }) => body.bytes(length));
+  return (await readObject(object, sealer)).groups.map(({ bytes }) => bytes);
+}
+
+/** Returns what an object has. @throws {BadFormat} */
+async function readObject(object: Bytes, sealer: Sealer): Promise<DataObject> {
+  const footer = readFooter(object, sealer);
+  const packed = sealer.open("data", object.subarray(0, -footerLength(object)));
+  const body = new ByteReader(await unpack(packed));
+  const groups = footer.map((group) => ({ ...group, bytes: body.bytes(group.length) }));
   if (!body.isAtEnd) throw new BadFormat("has bytes of no group");
-  return bytes;
+  return { isCompressed: packed[0] === DEFLATED, groups };
 }

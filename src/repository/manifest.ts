@@ -29,6 +29,8 @@ export interface Manifest extends SnapshotInfo {
   id: string;
   /** One more than the greatest that its maker found, so that the order of snapshots does not depend on clocks. */
   sequence: number;
+  /** How often its objects were rewritten: of several manifests with one id, the one with the greatest is valid. */
+  revision: number;
   /** The bytes that were sent for it. */
   added: number;
   /** Places of the store that were damaged when it was taken: tree keys in hexadecimal. */
@@ -83,6 +85,7 @@ export function decodeManifest(bytes: Bytes): Manifest {
     id: textIn(json["id"], /^[0-9a-f]{16}$/),
     // Manifests of earlier versions have none.
     sequence: countIn(json["sequence"] ?? 0),
+    revision: countIn(json["revision"] ?? 0),
     time: countIn(json["time"]),
     store: textIn(json["store"], /^[0-9a-f-]{1,64}$/),
     format: countIn(json["format"]),

@@ -5,6 +5,7 @@ import { decodeManifest, encodeManifest, type Manifest, newSnapshotId } from "./
 const MANIFEST: Manifest = {
   id: newSnapshotId(),
   sequence: 7,
+  revision: 2,
   time: 1_700_000_000_000,
   store: crypto.randomUUID(),
   format: 4,

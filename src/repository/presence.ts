@@ -91,6 +91,23 @@ export class Presence implements AsyncDisposable {
     );
   }
 
+  /**
+   * Stores manifests, the last objects of a run. They are removed again if another run took this one for dead meanwhile.
+   *
+   * @param store Returns the paths of what it stored.
+   * @throws {RepositoryError}
+   */
+  async publish(store: () => Promise<string[]>): Promise<void> {
+    await this.requireAlive();
+    const paths = await store();
+    try {
+      await this.requireAlive();
+    } catch (error) {
+      for (const path of paths) await this.target.remove(path);
+      throw error;
+    }
+  }
+
   async #isSeen(): Promise<boolean> {
     return (await signsIn(this.target)).some(({ id }) => id === this.#id);
   }

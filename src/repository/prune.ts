@@ -1,5 +1,6 @@
 /**
- * Removes snapshots that no rule keeps, and then the objects that no other snapshot needs.
+ * Removes snapshots that no rule keeps, and then the objects that no other snapshot needs. Before that, objects of which
+ * little is needed are rewritten (`repack.ts`).
  *
  * Manifests go first, so a prune that is interrupted leaves no snapshot without its objects; the next one removes the rest.
  * No snapshot can be taken meanwhile (`presence.ts`). What an interrupted snapshot left stays until the next one has used
@@ -10,7 +11,8 @@
 import { RepositoryError } from "./errors.ts";
 import type { Snapshot } from "./manifest.ts";
 import { Presence, unfinishedRuns } from "./presence.ts";
-import { FOLDERS, type Repository } from "./repository.ts";
+import { type NeededObject, repack, sparseObjects } from "./repack.ts";
+import { FOLDERS, type Repository, validOf } from "./repository.ts";
 import { hasRule, keptBy, type Retention } from "./retention.ts";
 import { walkTree } from "./tree.ts";
 
@@ -18,6 +20,10 @@ export interface PruneOptions {
   retention: Retention;
   /** Whether nothing is removed. */
   isDryRun?: boolean;
+  /** Bytes a second of objects that are rewritten; `undefined` for no limit. */
+  bandwidth?: number | undefined;
+  /** After how many milliseconds no further object is rewritten, as snapshots wait meanwhile. */
+  patience?: number;
   /** Receives why the prune waits. */
   onNotice?: (text: string) => void;
 }
@@ -25,13 +31,19 @@ export interface PruneOptions {
 export interface PruneReport {
   kept: Snapshot[];
   removed: Snapshot[];
-  /** Objects that were removed, and their bytes. */
+  /** Objects that were removed. */
   objects: number;
+  /** The bytes by which the repository is smaller; in a dry run about that. */
   bytes: number;
 }
 
-/** The objects that snapshots need, by their paths. */
-type Needed = Set<string>;
+/** What snapshots need. */
+interface Needed {
+  /** Names of nodes. */
+  nodes: Set<string>;
+  /** Objects of data by their names. */
+  data: Map<string, NeededObject>;
+}
 
 /** Objects that are removed between two looks at other runs. */
 const REMOVED_AT_ONCE = 100;
@@ -39,83 +51,128 @@ const REMOVED_AT_ONCE = 100;
 /** Prunes a repository. Without a rule nothing is removed. @throws {RepositoryError} */
 export async function prune(
   repository: Repository,
-  { retention, isDryRun = false, onNotice }: PruneOptions,
+  { retention, isDryRun = false, bandwidth, patience = Infinity, onNotice }: PruneOptions,
 ): Promise<PruneReport> {
-  if (!hasRule(retention) || isDryRun) {
+  if (!hasRule(retention)) {
+    return { kept: await repository.snapshots(), removed: [], objects: 0, bytes: 0 };
+  }
+  if (isDryRun) {
     const plan = await planPrune(repository, retention);
-    return hasRule(retention) ? reportOf(plan) : { ...reportOf(plan), objects: 0, bytes: 0 };
+    return reportOf(plan, plan.sparse.reduce((sum, { free }) => sum + Math.round(free), 0));
   }
   await using presence = await Presence.begin(repository.target, "prune", onNotice);
-  const plan = await planPrune(repository, retention);
-  await requireSameSnapshots(repository, plan);
-  const paths = [
-    ...plan.removed.map(({ object }) => `${FOLDERS.snapshot}/${object}`),
-    ...plan.unneeded.keys(),
-  ];
+  let plan = await planPrune(repository, retention);
+  const { kept, sparse } = plan;
+  const end = performance.now() + patience;
+  const sent = await repack(repository, {
+    kept,
+    sparse,
+    bandwidth,
+    isOver: () => performance.now() > end,
+    presence,
+  });
+  if (sent.bytes > 0) {
+    plan = await planPrune(repository, retention);
+    requireListed(repository, plan, sent.manifests);
+  }
+  await removeUnneeded(repository, plan, presence);
+  await presence.end(true);
+  return reportOf(plan, -sent.bytes);
+}
+
+async function removeUnneeded(
+  repository: Repository,
+  plan: PrunePlan,
+  presence: Presence,
+): Promise<void> {
+  const { removed, replaced, unneeded } = plan;
+  const manifests = [...removed, ...replaced].map(({ object }) => `${FOLDERS.snapshot}/${object}`);
+  await requireSameManifests(repository, plan);
+  const paths = [...manifests, ...unneeded.keys()];
   for (let at = 0; at < paths.length; at += REMOVED_AT_ONCE) {
     await presence.requireAlive();
     for (const path of paths.slice(at, at + REMOVED_AT_ONCE)) await repository.target.remove(path);
   }
-  await presence.end(true);
-  return reportOf(plan);
 }
 
 interface PrunePlan {
   kept: Snapshot[];
   removed: Snapshot[];
+  /** Manifests that others have replaced. */
+  replaced: Snapshot[];
+  sparse: ReturnType<typeof sparseObjects>;
   /** The sizes of the objects that no snapshot needs, by their paths. */
   unneeded: Map<string, number>;
 }
 
-function reportOf({ kept, removed, unneeded }: PrunePlan): PruneReport {
-  const bytes = unneeded.values().reduce((sum, size) => sum + size, 0);
+/** @param more Bytes that come free besides those of the removed objects. */
+function reportOf({ kept, removed, unneeded }: PrunePlan, more: number): PruneReport {
+  const bytes = unneeded.values().reduce((sum, size) => sum + size, more);
   return { kept, removed, objects: unneeded.size, bytes };
 }
 
 async function planPrune(repository: Repository, retention: Retention): Promise<PrunePlan> {
   // Before the snapshots: what a run leaves that ends meanwhile is in one of them.
   const hasUnfinished = (await unfinishedRuns(repository.target)).size > 0;
-  const snapshots = await repository.snapshots();
+  const manifests = await repository.manifests();
+  const snapshots = validOf(manifests);
   const staying = keptBy(retention, snapshots);
   const kept = snapshots.filter((one) => staying.has(one));
   const removed = snapshots.filter((one) => !staying.has(one));
-  const unneeded = new Map<string, number>();
-  if (!hasRule(retention)) return { kept, removed, unneeded };
+  const replaced = manifests.filter((one) => !snapshots.includes(one));
   const needed = await neededBy(repository, kept);
   // Only what a removed snapshot needed is certain not to be that of a run.
-  const released = hasUnfinished ? await neededBy(repository, removed) : undefined;
-  for (const folder of [FOLDERS.index, FOLDERS.data]) {
-    for await (const { name, size } of repository.target.list(folder)) {
-      if (!needed.has(name) && (released === undefined || released.has(name))) {
-        unneeded.set(name, size);
-      }
+  const released = hasUnfinished
+    ? await neededBy(repository, [...removed, ...replaced])
+    : undefined;
+  const unneeded = new Map<string, number>();
+  for (const [folder, part] of [[FOLDERS.index, "nodes"], [FOLDERS.data, "data"]] as const) {
+    for await (const { name: path, size } of repository.target.list(folder)) {
+      const name = path.slice(folder.length + 1);
+      if (!needed[part].has(name) && (released?.[part].has(name) ?? true)) unneeded.set(path, size);
     }
   }
-  return { kept, removed, unneeded };
+  return { kept, removed, replaced, sparse: sparseObjects(needed.data), unneeded };
 }
 
 async function neededBy(repository: Repository, snapshots: readonly Snapshot[]): Promise<Needed> {
-  const needed: Needed = new Set();
+  const needed: Needed = { nodes: new Set(), data: new Map() };
   for (const { root } of snapshots) {
     const nodes = walkTree(root, repository.loadNode, {
-      skips: ({ name }) => needed.has(`${FOLDERS.index}/${name}`),
-      onNode: ({ name }) => needed.add(`${FOLDERS.index}/${name}`),
+      skips: ({ name }) => needed.nodes.has(name),
+      onNode: ({ name }) => needed.nodes.add(name),
     });
     for await (const groups of nodes) {
-      for (const { object } of groups) needed.add(`${FOLDERS.data}/${object.name}`);
+      for (const { object: { name, size }, ordinal } of groups) {
+        const known = needed.data.get(name)?.groups ?? 0n;
+        needed.data.set(name, { size, groups: known | 1n << BigInt(ordinal) });
+      }
     }
   }
   return needed;
 }
 
+/** @throws {RepositoryError} if a list of manifests is older than what was stored: the new objects would seem unneeded. */
+function requireListed(
+  { place }: Repository,
+  { kept }: PrunePlan,
+  objects: readonly string[],
+): void {
+  const listed = new Set(kept.map(({ object }) => object));
+  if (objects.every((object) => listed.has(object))) return;
+  throw new RepositoryError(
+    `${place} does not list what was stored in it, so nothing was removed: prune again later`,
+  );
+}
+
 /** A list of objects that was out of date would hide a snapshot, and so what it needs. */
-async function requireSameSnapshots(
+async function requireSameManifests(
   repository: Repository,
-  { kept, removed }: PrunePlan,
+  { kept, removed, replaced }: PrunePlan,
 ): Promise<void> {
-  const known = new Set([...kept, ...removed].map(({ id }) => id));
-  const now = await repository.snapshots();
-  if (now.length === known.size && now.every(({ id }) => known.has(id))) return;
+  const known = new Set([...kept, ...removed, ...replaced].map(({ object }) => object));
+  const now = await repository.manifests();
+  if (now.length === known.size && now.every(({ object }) => known.has(object))) return;
   throw new RepositoryError(
     `The snapshots in ${repository.place} changed meanwhile, so nothing was removed: prune again`,
   );

@@ -150,7 +150,12 @@ export class Repository {
    * @param onDamage Receives manifests that cannot be read; without it they are thrown.
    */
   async snapshots(onDamage?: (error: DamagedObject) => void): Promise<Snapshot[]> {
-    const found = new Map<string, Snapshot>();
+    return validOf(await this.manifests(onDamage));
+  }
+
+  /** Returns all manifests: also those that others have replaced, until a prune removes them. */
+  async manifests(onDamage?: (error: DamagedObject) => void): Promise<Snapshot[]> {
+    const found: Snapshot[] = [];
     const prefix = `${FOLDERS.snapshot}/`;
     for await (const { name } of this.target.list(FOLDERS.snapshot)) {
       const object = name.slice(prefix.length);
@@ -159,15 +164,13 @@ export class Repository {
         const known = this.#manifests.get(object) ?? await this.#readManifest(object);
         if (known === undefined) continue;
         this.#manifests.set(object, known);
-        found.set(known.id, known);
+        found.push(known);
       } catch (error) {
         if (onDamage === undefined || !(error instanceof DamagedObject)) throw error;
         onDamage(error);
       }
     }
-    return [...found.values()].sort((a, b) =>
-      a.sequence - b.sequence || a.time - b.time || (a.id < b.id ? -1 : 1)
-    );
+    return found;
   }
 
   readonly #manifests = new Map<string, Snapshot>();
@@ -207,6 +210,24 @@ export class Repository {
   notEncrypted(): RepositoryError {
     return new RepositoryError(`The repository ${this.place} is not encrypted, so it has no keys`);
   }
+}
+
+/** Returns the valid manifest of each snapshot, the newest snapshot last. */
+export function validOf(manifests: readonly Snapshot[]): Snapshot[] {
+  const valid = new Map<string, Snapshot>();
+  for (const one of manifests) {
+    const other = valid.get(one.id);
+    if (other === undefined || replaces(one, other)) valid.set(one.id, one);
+  }
+  return [...valid.values()].sort((a, b) =>
+    a.sequence - b.sequence || a.time - b.time || (a.id < b.id ? -1 : 1)
+  );
+}
+
+/** The names decide between equal revisions, so that all readers choose the same. */
+function replaces(one: Snapshot, other: Snapshot): boolean {
+  if (one.revision !== other.revision) return one.revision > other.revision;
+  return one.object > other.object;
 }
 
 /** @throws {RepositoryError} if S3 would get a repository without encryption that was not asked for. */

@@ -10,6 +10,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { ByteWriter } from "../../repository/bytes.ts";
+import type { SentGroup } from "../../repository/group_sender.ts";
 import { fingerprintOf, keyHash } from "../../repository/tree.ts";
 import { KIB } from "../../rules/units.ts";
 import { keys, prefixes } from "../engine/keys.ts";
@@ -30,16 +31,9 @@ const LARGE_VALUE = 1 * KIB;
 export const CHUNKS_PER_GROUP = 8;
 
 /** A part of the store that is stored as a whole. */
-export interface Group {
-  /** Its place in the tree. */
-  key: Bytes;
-  fingerprint: Bytes;
+export interface Group extends SentGroup {
   /** About how many bytes it has. */
   size: number;
-  /** Whether its bytes are worth compressing. */
-  isCompressed: boolean;
-  /** Writes its rows. Valid until the next group. */
-  write: (writer: ByteWriter) => void;
 }
 
 /** What looks at the rows of a store on their way. */

@@ -6,9 +6,13 @@
 import { prune } from "../../repository/prune.ts";
 import { Repository } from "../../repository/repository.ts";
 import { hasRule } from "../../repository/retention.ts";
+import { MINUTE } from "../../rules/units.ts";
 import { serveTask } from "../disk/sqlite.ts";
 import { DONE, SENT, type SnapshotResult, type SnapshotTask, TOTAL } from "./snapshot_task.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
+
+/** How long a prune rewrites objects: meanwhile snapshots of other servers wait. */
+const REPACK_PATIENCE = MINUTE;
 
 serveTask(async (task: SnapshotTask, onNotice): Promise<SnapshotResult> => {
   const { options, state } = task;
@@ -29,7 +33,12 @@ serveTask(async (task: SnapshotTask, onNotice): Promise<SnapshotResult> => {
 async function pruneAfter({ options, retention }: SnapshotTask): Promise<string | undefined> {
   if (!hasRule(retention)) return undefined;
   try {
-    await prune(await Repository.open(options.repository), { retention });
+    const repository = await Repository.open(options.repository);
+    await prune(repository, {
+      retention,
+      bandwidth: options.bandwidth,
+      patience: REPACK_PATIENCE,
+    });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

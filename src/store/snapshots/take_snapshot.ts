@@ -9,8 +9,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { dirname } from "@std/path/dirname";
-import { pack } from "../../repository/data_object.ts";
 import { RepositoryError } from "../../repository/errors.ts";
+import { GroupSender } from "../../repository/group_sender.ts";
 import {
   encodeManifest,
   type Manifest,
@@ -18,7 +18,7 @@ import {
   type SnapshotInfo,
 } from "../../repository/manifest.ts";
 import { Presence } from "../../repository/presence.ts";
-import { Repository, type RepositorySettings } from "../../repository/repository.ts";
+import { FOLDERS, Repository, type RepositorySettings } from "../../repository/repository.ts";
 import { fingerprintOf, TreeBuilder } from "../../repository/tree.ts";
 import { ByteWriter } from "../../repository/bytes.ts";
 import { keptFiles } from "../disk/kept_files.ts";
@@ -29,7 +29,6 @@ import type { FileRecord } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
 import { heapLimiter } from "../verify/heap_limiter.ts";
 import { Snapshot } from "../verify/snapshot.ts";
-import { GroupSender } from "./group_sender.ts";
 import { type Group, groupsOf } from "./groups.ts";
 import { KnownGroups } from "./known_groups.ts";
 import { SECTIONS, treeKey } from "./rows.ts";
@@ -91,17 +90,24 @@ export async function takeSnapshot(
     store,
     known,
     sender,
-    repository,
     events,
     suspects,
   });
-  await presence.requireAlive();
-  const sequence = 1 + (parent?.sequence ?? 0);
-  const manifest = { id: newSnapshotId(), sequence, ...info, root, damaged: damage.keys };
-  const added = await storeManifest(manifest, repository, sender);
+  const manifest = withAdded({
+    id: newSnapshotId(),
+    sequence: 1 + (parent?.sequence ?? 0),
+    revision: 0,
+    ...info,
+    root,
+    damaged: damage.keys,
+  }, sender.sent + repository.sealer.overhead);
+  await presence.publish(async () => {
+    const { name } = await sender.sendManifest(manifest);
+    return [`${FOLDERS.snapshot}/${name}`];
+  });
   await presence.forgetDead(earlier);
   await presence.end(true);
-  const { id, time, files, bytes } = manifest;
+  const { id, time, files, bytes, added } = manifest;
   return { id, time, files, bytes, added, damage: damage.messages };
 }
 
@@ -112,24 +118,18 @@ interface Sending {
   store: string;
   known: KnownGroups;
   sender: GroupSender;
-  repository: Repository;
   events: SnapshotEvents;
 }
 
 async function sendStore(
-  { source, store, known, sender, repository, events, suspects }: Sending,
+  { source, store, known, sender, events, suspects }: Sending,
 ): Promise<{ info: SnapshotInfo; root: Manifest["root"]; damage: ReturnType<SourceCheck["end"]> }> {
   using snapshot = await Snapshot.take(source);
   const time = Date.now();
   const files = new FileCounter(time);
   const check = new SourceCheck(snapshot, suspects);
   const tree = new TreeBuilder(async (_, fingerprint, bytes) => {
-    const found = known.node(fingerprint);
-    if (found !== undefined) return found;
-    return await sender.send(
-      "index",
-      repository.sealer.seal("index", await pack(bytes)),
-    );
+    return known.node(fingerprint) ?? await sender.sendNode(bytes);
   });
   const { records, bytes } = snapshot;
   const size = snapshot.files.reduce((sum, { sqlite }) => sum + sizeOf(sqlite), 0);
@@ -180,21 +180,14 @@ async function keptGroups(folder: string): Promise<Group[]> {
   });
 }
 
-/** Stores the manifest, which counts its own bytes. Returns the bytes that the snapshot sent. */
-async function storeManifest(
-  manifest: Omit<Manifest, "added">,
-  { sealer }: Repository,
-  sender: GroupSender,
-): Promise<number> {
-  let added = sender.sent;
-  let bytes = encodeManifest({ ...manifest, added });
+/** Returns a manifest that counts what its snapshot sends, with itself. @param sent What is sent besides it. */
+function withAdded(manifest: Omit<Manifest, "added">, sent: number): Manifest {
+  let added = sent;
   // The number may need another digit.
   for (let round = 0; round < 3; round++) {
-    added = sender.sent + bytes.byteLength + sealer.overhead;
-    bytes = encodeManifest({ ...manifest, added });
+    added = sent + encodeManifest({ ...manifest, added }).byteLength;
   }
-  await sender.send("snapshot", sealer.seal("snapshot", bytes));
-  return added;
+  return { ...manifest, added };
 }
 
 /** Counts the files that callers see, and their bytes. */

@@ -102,7 +102,12 @@ export async function pruneSnapshots(call: CommandCall): Promise<void> {
   const retention = retentionOf((name) => call.parsed(name, COUNT));
   const isDryRun = call.has("dry-run");
   const repository = await Repository.open(await settingsOf(call));
-  const report = await prune(repository, { retention, isDryRun, onNotice: printNotice });
+  const report = await prune(repository, {
+    retention,
+    isDryRun,
+    bandwidth: call.parsed("bandwidth", BANDWIDTH),
+    onNotice: printNotice,
+  });
   const { kept, removed, objects, bytes } = report;
   const json = {
     to: repository.place,
@@ -117,7 +122,9 @@ export async function pruneSnapshots(call: CommandCall): Promise<void> {
     ? [
       ...removed.map(({ id, time }) => `${would} the snapshot ${id} of ${isoSeconds(time)}.`),
       `${would} ${plural(removed.length, "snapshot")} and ${plural(objects, "object")} of ` +
-      `${formatBytes(bytes)}. The repository keeps ${plural(kept.length, "snapshot")}.`,
+      `${formatBytes(Math.max(0, bytes))}. The repository keeps ${
+        plural(kept.length, "snapshot")
+      }.`,
     ]
     : [`Nothing was removed: give a rule such as --keep-daily 7.`];
   call.print(json, lines);

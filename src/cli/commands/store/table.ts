@@ -62,6 +62,7 @@ export const storeCommands: readonly Command[] = [
       ...KEEP_OPTIONS,
       { name: "dry-run", help: "only show what would be removed" },
       ...REPOSITORY,
+      BANDWIDTH,
     ],
     summary: "remove old snapshots, and what no other one needs",
     examples: [

@@ -20,6 +20,9 @@ export interface WantedObject extends ObjectRef {
 /** How far a restore has come. */
 export type Stage = "planning" | "reading" | "checked";
 
+/** `manifest` is the object of the manifest that the plan was made from. */
+type StateName = "snapshot" | "manifest" | "stage" | "byte_file";
+
 export class RestorePlan implements Disposable {
   readonly #sqlite: DatabaseSync;
 
@@ -41,18 +44,22 @@ export class RestorePlan implements Disposable {
     return new RestorePlan(path);
   }
 
-  get(name: "snapshot" | "stage" | "byte_file"): string | undefined {
+  get(name: StateName): string | undefined {
     const row = this.#sqlite.prepare("SELECT value FROM state WHERE name = ?").get(name);
     return row === undefined ? undefined : String(row["value"]);
   }
 
-  set(name: "snapshot" | "stage" | "byte_file", value: string): void {
+  set(name: StateName, value: string): void {
     this.#sqlite.prepare("INSERT OR REPLACE INTO state VALUES (?, ?)").run(name, value);
   }
 
+  /** Replaces what has to be read. Objects that were read already stay read, unless something of them was lost. */
   async add(nodes: AsyncIterable<readonly TreeEntry[]>): Promise<void> {
     const sqlite = this.#sqlite;
-    sqlite.exec("BEGIN; DELETE FROM object; DELETE FROM wanted");
+    sqlite.exec(
+      "BEGIN; DELETE FROM object WHERE done = 0 OR id IN (SELECT object FROM wanted JOIN lost USING (key)); " +
+        "DELETE FROM wanted; DELETE FROM lost",
+    );
     const addObject = sqlite.prepare("INSERT OR IGNORE INTO object VALUES (NULL, ?, ?, 0)");
     const find = sqlite.prepare("SELECT id FROM object WHERE name = ?");
     const add = sqlite.prepare("INSERT OR IGNORE INTO wanted VALUES (?, ?, ?)");
@@ -99,6 +106,10 @@ export class RestorePlan implements Disposable {
 
   addLost(key: Bytes, reason: string): void {
     this.#sqlite.prepare("INSERT OR REPLACE INTO lost VALUES (?, ?)").run(key, reason);
+  }
+
+  get hasLost(): boolean {
+    return this.#sqlite.prepare("SELECT 1 FROM lost LIMIT 1").get() !== undefined;
   }
 
   /** Yields the first keys of what was lost. */

@@ -140,26 +140,16 @@ class SnapshotRestore {
   }
 
   async #make(plan: RestorePlan): Promise<void> {
-    const { snapshot, repository, check } = this.options;
-    if (plan.get("stage") === "planning") {
-      await plan.add(walkTree(snapshot.root, repository.loadNode, {
-        onError: (error, key = new Uint8Array()) => {
-          if (!(error instanceof DamagedObject)) throw error;
-          plan.addLost(key, error.message);
-        },
-      }));
-      plan.set("stage", "reading");
-    }
+    const { snapshot, check } = this.options;
     const byteFile = plan.get("byte_file") ?? "";
     {
       using store = await StagedStore.open(this.#staging, byteFile);
-      await this.#readObjects(plan, store);
+      await this.#readSnapshot(plan, store);
       store.finish(snapshot, byteFile);
     }
     const path = databasePath(this.#staging);
     try {
       const lost = plan.lost().take(MAX_LOST).toArray();
-      if (lost.length > 0) await this.#requireNotPruned();
       await check(path, lost);
     } catch (error) {
       await this.#removeStaging();
@@ -170,11 +160,38 @@ class SnapshotRestore {
     plan.set("stage", "checked");
   }
 
-  /** @throws {CannotRestore} if objects are missing because the snapshot was removed meanwhile. */
-  async #requireNotPruned(): Promise<void> {
+  /** Reads all objects. If a prune rewrites some of them meanwhile, what is missing is read from the new ones. */
+  async #readSnapshot(plan: RestorePlan, store: StagedStore): Promise<void> {
+    let { snapshot } = this.options;
+    while (true) {
+      await this.#plan(snapshot, plan);
+      await this.#readObjects(plan, store);
+      if (!plan.hasLost) return;
+      const current = await this.#current();
+      if (current.object === snapshot.object) return;
+      snapshot = current;
+    }
+  }
+
+  async #plan(snapshot: Snapshot, plan: RestorePlan): Promise<void> {
+    if (plan.get("stage") !== "planning" && plan.get("manifest") === snapshot.object) return;
+    plan.set("stage", "planning");
+    await plan.add(walkTree(snapshot.root, this.options.repository.loadNode, {
+      onError: (error, key = new Uint8Array()) => {
+        if (!(error instanceof DamagedObject)) throw error;
+        plan.addLost(key, error.message);
+      },
+    }));
+    plan.set("manifest", snapshot.object);
+    plan.set("stage", "reading");
+  }
+
+  /** Returns the valid manifest of the snapshot. @throws {CannotRestore} if the snapshot was removed. */
+  async #current(): Promise<Snapshot> {
     const { repository, snapshot: { id } } = this.options;
-    const left = await repository.snapshots(() => {});
-    if (left.some((one) => one.id === id)) return;
+    const snapshots = await repository.snapshots(() => {});
+    const current = snapshots.find((one) => one.id === id);
+    if (current !== undefined) return current;
     throw new CannotRestore(
       `The snapshot ${id} was removed from ${repository.place} while it was restored: choose ` +
         "another one",

@@ -3,16 +3,27 @@
  *
  * @module
  */
-import { equals } from "@std/bytes/equals";
 import { ByteReader } from "../../../repository/bytes.ts";
 import { readGroups } from "../../../repository/data_object.ts";
 import { BadFormat, DamagedObject } from "../../../repository/errors.ts";
 import type { Snapshot } from "../../../repository/manifest.ts";
 import { FOLDERS, type Repository } from "../../../repository/repository.ts";
 import type { Bytes } from "../../../repository/bytes.ts";
-import { compareBytes, type TreeEntry, type TreeNode, walkFrom } from "../../../repository/tree.ts";
+import {
+  compareBytes,
+  type LoadNode,
+  type TreeEntry,
+  type TreeNode,
+  walkFrom,
+} from "../../../repository/tree.ts";
 import { BYTE_KINDS } from "../../engine/keys.ts";
-import { decodeKey, decodeValue, encodeKey, prefixRange } from "../../reads/kv_encoding.ts";
+import {
+  afterKey,
+  decodeKey,
+  decodeValue,
+  encodeKey,
+  prefixRange,
+} from "../../reads/kv_encoding.ts";
 import { readRows, type Section, SECTIONS, type StoredRow, treeKey } from "../rows.ts";
 
 /** Objects, and nodes, that are kept in memory. */
@@ -23,14 +34,18 @@ export class SnapshotReader {
   readonly #objects = new Map<string, Promise<Bytes[]>>();
   readonly #nodes = new Map<string, Promise<TreeNode>>();
 
-  constructor(private readonly repository: Repository, readonly snapshot: Snapshot) {}
+  /** The manifest that is valid. */
+  #current: Snapshot;
+
+  constructor(private readonly repository: Repository, readonly snapshot: Snapshot) {
+    this.#current = snapshot;
+  }
 
   /** Returns the value of an entry; `undefined` if there is none. @throws {DamagedObject} */
   async get<T>(key: Deno.KvKey): Promise<T | undefined> {
     const bytes = encodeKey(key);
-    for await (const entry of this.#groupsFrom(sectionOf(key), bytes)) {
-      const row = (await this.#rows(entry)).find(({ k }) => equals(k, bytes));
-      return row && decodeValue(key, row) as T;
+    for await (const row of this.rows(sectionOf(key), bytes, afterKey(bytes))) {
+      return decodeValue(key, row) as T;
     }
     return undefined;
   }
@@ -56,7 +71,7 @@ export class SnapshotReader {
     onDamage?: (error: DamagedObject) => void,
   ): AsyncGenerator<StoredRow> {
     const last = treeKey(section, end);
-    for await (const entry of this.#groupsFrom(section, start)) {
+    for await (const entry of this.#groupsFrom(treeKey(section, start))) {
       if (compareBytes(entry.key, last) >= 0) return;
       let rows: StoredRow[] = [];
       try {
@@ -71,16 +86,45 @@ export class SnapshotReader {
     }
   }
 
-  #groupsFrom(section: Section, key: Bytes): AsyncGenerator<TreeEntry> {
-    return walkFrom(
-      this.snapshot.root,
-      treeKey(section, key),
-      (object, level) =>
-        kept(this.#nodes, object.name, KEPT_NODES, () => this.repository.loadNode(object, level)),
-    );
+  /** Yields the groups from the one on that a key of the tree is in. */
+  async *#groupsFrom(key: Bytes): AsyncGenerator<TreeEntry> {
+    const load: LoadNode = (object, level) =>
+      kept(this.#nodes, object.name, KEPT_NODES, () => this.repository.loadNode(object, level));
+    let done: Bytes | undefined;
+    while (true) {
+      try {
+        for await (const entry of walkFrom(this.#current.root, done ?? key, load)) {
+          if (done !== undefined && compareBytes(entry.key, done) <= 0) continue;
+          done = entry.key;
+          yield entry;
+        }
+        return;
+      } catch (error) {
+        if (!await this.#hasMoved(error)) throw error;
+      }
+    }
   }
 
-  async #rows({ object: { name }, ordinal }: TreeEntry): Promise<StoredRow[]> {
+  async #rows(entry: TreeEntry): Promise<StoredRow[]> {
+    try {
+      return await this.#rowsIn(entry);
+    } catch (error) {
+      if (!await this.#hasMoved(error)) throw error;
+      for await (const moved of this.#groupsFrom(entry.key)) return await this.#rowsIn(moved);
+      throw error;
+    }
+  }
+
+  /** Returns whether a prune has rewritten what cannot be read. */
+  async #hasMoved(error: unknown): Promise<boolean> {
+    if (!(error instanceof DamagedObject)) return false;
+    const { id, object } = this.#current;
+    const snapshots = await this.repository.snapshots(() => {});
+    this.#current = snapshots.find((one) => one.id === id) ?? this.#current;
+    return this.#current.object !== object;
+  }
+
+  async #rowsIn({ object: { name }, ordinal }: TreeEntry): Promise<StoredRow[]> {
     const path = `${FOLDERS.data}/${name}`;
     const { repository } = this;
     const groups = await kept(this.#objects, name, KEPT_OBJECTS, async () => {

@@ -1,15 +1,26 @@
-import { DataWriter } from "../../repository/data_object.ts";
-import type { Repository } from "../../repository/repository.ts";
-import type { Bytes } from "../../repository/bytes.ts";
-import type { ObjectRef, TreeEntry } from "../../repository/tree.ts";
-import { Semaphore } from "../../rules/concurrency.ts";
-import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";
-import type { Group } from "./groups.ts";
+import { Semaphore } from "../rules/concurrency.ts";
+import { RateLimiter } from "../rules/transfer/rate_limiter.ts";
+import type { Bytes, ByteWriter } from "./bytes.ts";
+import { DataWriter, pack } from "./data_object.ts";
+import { encodeManifest, type Manifest } from "./manifest.ts";
+import type { Repository } from "./repository.ts";
+import type { ObjectRef, TreeEntry } from "./tree.ts";
+
+/** A group that is sent. */
+export interface SentGroup {
+  /** Its place in the tree. */
+  key: Bytes;
+  fingerprint: Bytes;
+  /** Whether its bytes are worth compressing. */
+  isCompressed: boolean;
+  /** Writes its bytes. Valid until the next group. */
+  write: (writer: ByteWriter) => void;
+}
 
 /** Objects of data that are on their way while the next one is filled. */
 const SENDING = 1;
 
-/** Sends new groups, many in one object, and whatever else a snapshot stores. */
+/** Sends new groups, many in one object, and the other objects of a snapshot. */
 export class GroupSender {
   /** Bytes that were sent. */
   sent = 0;
@@ -29,7 +40,7 @@ export class GroupSender {
   }
 
   /** Adds a group. @returns Its entry, once its object is stored. */
-  async add({ key, fingerprint, isCompressed, write }: Group): Promise<{
+  async add({ key, fingerprint, isCompressed, write }: SentGroup): Promise<{
     entry: Promise<TreeEntry>;
   }> {
     if (this.#isCompressed !== isCompressed) await this.#flush();
@@ -54,6 +65,17 @@ export class GroupSender {
     const object = await this.repository.store(kind, bytes);
     this.sent += bytes.byteLength;
     return object;
+  }
+
+  /** Sends a node of a tree. @param bytes As `encodeNode` returns them. */
+  async sendNode(bytes: Bytes): Promise<ObjectRef> {
+    return await this.send("index", this.repository.sealer.seal("index", await pack(bytes)));
+  }
+
+  /** Sends the manifest of a snapshot. */
+  async sendManifest(manifest: Manifest): Promise<ObjectRef> {
+    const sealed = this.repository.sealer.seal("snapshot", encodeManifest(manifest));
+    return await this.send("snapshot", sealed);
   }
 
   async #flush(): Promise<void> {
