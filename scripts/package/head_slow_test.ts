@@ -291,14 +291,15 @@ Deno.test("A signal while it is unpacked ends it, and leaves nothing", async () 
   for (const [signal, status] of [["SIGTERM", 143], ["SIGINT", 130], ["SIGHUP", 129]] as const) {
     await using pack = await TestPack.make();
     const at = (name: string) => join(pack.folder, name);
-    // Each end of the gate waits for the other: tar for the newline, this test for the open of tar.
     const tar = `: > '${at("began")}'; read -r _ < '${at("gate")}'`;
     await new Deno.Command("mkfifo", { args: [at("gate")] }).output();
+    // Open for both directions, it waits for no reader.
+    using gate = await Deno.open(at("gate"), { read: true, write: true });
     const process = pack.start([], { PATH: await pack.tools("sha256sum", { tar }) });
     const output = ended(process);
     await waitFor(() => isThere(at("began")));
     process.kill(signal);
-    await Deno.writeTextFile(at("gate"), "\n");
+    await gate.write(new TextEncoder().encode("\n"));
     assertEquals((await output).code, status, signal);
     assertEquals(await pack.entries(), []);
   }

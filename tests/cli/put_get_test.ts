@@ -69,8 +69,9 @@ Deno.test("Pipes are sent like standard input, and need a name.", async () => {
   await new Deno.Command("mkfifo", { args: [pipe] }).output();
   const bytes = someBytes(11_000_000);
   const sending = desk.start(["put", "pipe", "d:x"]);
-  await Deno.writeFile(pipe, bytes);
+  const written = Deno.writeFile(pipe, bytes);
   assertEquals((await sending.finished()).stderr, "");
+  await written;
   assert(equals(await desk.stored("d", "x") ?? new Uint8Array(), bytes));
   const input = new TextEncoder().encode("hello");
   const sent = await desk.run(["put", "/dev/stdin", "d:y"], { input });

@@ -10,7 +10,7 @@ import { TestServer } from "../support/server.ts";
 const SOON = 60_000;
 
 /** A cached decision lives 5 s and is checked every second. */
-const OTHER_PROCESS = 7000;
+const OTHER_PROCESS = 15_000;
 
 async function openSocket(gate: Gate, key: string): Promise<WebSocket> {
   const socket = new WebSocket(gate.url("/ws").replace("http", "ws"), { headers: withKey(key) });
@@ -71,12 +71,12 @@ Deno.test("An owner's key that expires closes what it had opened.", async () => 
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
-  const { project_key } = await gate.project.makeKey({ expires_in: 2 });
   const started = Date.now();
+  const { project_key } = await gate.project.makeKey({ expires_in: 2 });
   const socket = await openSocket(gate, project_key);
   await closing(socket);
   const took = Date.now() - started;
-  assert(took > 1000 && took < 5000, `${took} ms`);
+  assert(took > 1000 && took < 15_000, `${took} ms`);
   (await gate.get("/", withKey(project_key))).expect(401);
 });
 

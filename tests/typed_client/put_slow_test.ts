@@ -119,12 +119,11 @@ step("Retry-After is honoured", async (drive, _, server) => {
       headers: { "Retry-After": "3600" },
     })
   );
-  const began = performance.now();
   assertEquals(await refused(() => through(server, drive, late).put("a", "x")), [
     503,
     "shutting_down",
   ]);
-  assert(performance.now() - began < 1000);
+  assertEquals(late.calls.length, 1);
 });
 
 step("A lost answer to a conditional write is no failure", async (drive, _, server) => {
@@ -276,7 +275,7 @@ step("Without a server the error has no status", async () => {
   const drive = connect({ url: "http://127.0.0.1:9", key: PROJECT_KEY }).drive("photos");
   const began = performance.now();
   assertEquals(await refused(() => drive.put("a", "x")), [0, "unreachable"]);
-  assert(performance.now() - began < 6000);
+  assert(performance.now() - began < 20_000);
 });
 
 step("Other answers are not taken for kvdrive's", async (drive, _, server) => {

@@ -10,7 +10,7 @@ const KNOWN_WITHIN = 5000;
 export const REMOVED_WITHIN = denokvProgram() === undefined ? KNOWN_WITHIN : 15_000;
 /** How soon counters follow when files have expired, in milliseconds. */
 export const COUNTED_WITHIN = denokvProgram() === undefined ? 15_000 : 60_000;
-const SLOWNESS = 1500;
+const SLOWNESS = 10_000;
 
 /** `<project id>_<secret>`, of which an id comes first in its own right. */
 export const PROJECT_KEY = /^([a-z0-9-]{1,64})_[A-Za-z0-9]{32}$/;
