@@ -57,7 +57,7 @@ test("It is deleted as others are, and can be created again.", async ({ server }
   assertEquals(await drive.usage(), undefined);
   let answer = await create(drive, { name: "d" });
   // Until its deletion is finished, the name is in use.
-  for (let tries = 0; answer.code === "being_removed" && tries < 100; tries++) {
+  for (let tries = 0; answer.code === "being_removed" && tries < 600; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     answer = await create(drive, { name: "d" });
   }

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
-import { delay } from "@std/async/delay";
 import { administer, PROJECTS } from "../support/admin.ts";
-import { ClientWorkspace } from "../support/cli/client.ts";
+import { ClientWorkspace, waitUntil } from "../support/cli/client.ts";
+import { Proxy } from "../support/cli/proxy.ts";
 import { PROJECT_ID } from "../support/server.ts";
 
 interface Change {
@@ -43,12 +43,16 @@ Deno.test("changes prints what happened in a drive, and continues after a cursor
 Deno.test("changes --follow prints each change as it is made.", async () => {
   await using desk = await openDesk();
   await desk.store("d", "before", "x");
-  const all = desk.start(["changes", "d", "--follow", "--json"]);
-  const later = desk.start(["changes", "d", "--follow", "--since", "now"]);
+  await using proxy = Proxy.start(desk.server.origin);
+  const there = { url: proxy.origin };
+  const all = desk.start(["changes", "d", "--follow", "--json"], there);
+  const later = desk.start(["changes", "d", "--follow", "--since", "now"], there);
   const outputs = Promise.all([all.finished(), later.finished()]);
-  await delay(3000);
+  // The first page, of changes since 0, is answered at once.
+  const waits = () => proxy.count("GET", /since=(?!0&).*wait=[1-9]/);
+  await waitUntil("both wait for changes", () => waits() >= 2);
   await desk.store("d", "after", "x");
-  await delay(2000);
+  await waitUntil("both wait again", () => waits() >= 4);
   await all.kill("SIGTERM");
   await later.kill("SIGTERM");
   const [first, second] = await deadline(outputs, 20_000);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { ADMIN_TOKEN } from "../support/admin.ts";
-import { RunningCommand } from "../support/cli/client.ts";
+import { RunningCommand, waitUntil } from "../support/cli/client.ts";
 import { ProfileDesk } from "../support/cli/profiles.ts";
 import { broken, cutAfter, Proxy } from "../support/cli/proxy.ts";
 import { type CommandResult, namesIn } from "../support/command.ts";
@@ -144,7 +144,7 @@ Deno.test("Lists are readable on a terminal, and questions are asked there.", as
     let text = "";
     program.onText = (piece) => text += piece;
     if (answer !== undefined) {
-      while (!text.includes("[y/N] ")) await delay(20);
+      await waitUntil("the question is there", () => text.includes("[y/N] "));
       await program.type(answer);
     }
     const code = await program.ended();

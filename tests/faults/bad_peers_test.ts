@@ -160,15 +160,15 @@ Deno.test("A stalled list of names to delete gets 408.", async () => {
 });
 
 Deno.test("A slow but steady sender is served and does not block others.", async () => {
-  await using server = await TestServer.start({ args: ["--idle-timeout", "1s"] });
+  await using server = await TestServer.start({ args: ["--idle-timeout", "4s"] });
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
   using body = await beginUpload(server.port, `${DOWNLOAD.replace("/download", "")}-2`, 10);
   using head = await Connection.open(server.port);
   const request = rawRequest("GET", DOWNLOAD, { Range: "bytes=0-9" });
   const slow = Promise.all([
-    trickle(body, "0123456789", 250),
-    trickle(head, request.slice(0, 10), 250).then(() => head.send(request.slice(10))),
+    trickle(body, "0123456789", 800),
+    trickle(head, request.slice(0, 10), 800).then(() => head.send(request.slice(10))),
   ]);
   for (let times = 0; times < 10; times++) {
     await assertAvailable(server);
@@ -201,7 +201,7 @@ Deno.test(`${READERS} stalled readers use little memory and are disconnected.`, 
   const after = await residentBytes(server.process.pid);
   const growth = (after ?? 0) - (before ?? 0);
   assert(growth < MAX_GROWTH, `${growth / MIB} MiB for ${READERS} readers`);
-  await delay(4500);
+  await delay(10_000);
   for (const reader of readers) {
     const { length } = await reader.readToEnd();
     assert(length < size, `${length} bytes arrived, so it was not disconnected`);
@@ -228,19 +228,19 @@ Deno.test("A slow but steady reader receives the whole file.", async () => {
 });
 
 Deno.test("An upload beyond --max-uploads waits and gets 503 if no slot becomes free.", async () => {
-  const args = ["--idle-timeout", "1s", "--max-uploads", "2"];
+  const args = ["--idle-timeout", "4s", "--max-uploads", "2"];
   await using server = await TestServer.start({ args });
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
   const target = DOWNLOAD.replace("/download", "");
   using first = await beginUpload(server.port, `${target}-1`, 8, "0");
   using second = await beginUpload(server.port, `${target}-2`, 8, "0");
-  const going = Promise.all([trickle(first, "1234567", 350), trickle(second, "1234567", 350)]);
+  const going = Promise.all([trickle(first, "1234567", 1000), trickle(second, "1234567", 1000)]);
   await delay(100);
   const began = performance.now();
   const refused = await drive.send("POST", "/files?name=third", { body: "3" });
   assertErrorAnswer(refused.expect(503));
-  assertGreaterOrEqual(performance.now() - began, 900);
+  assertGreaterOrEqual(performance.now() - began, 3900);
   assertMatch(refused.header("Retry-After"), /^[1-9]\d*$/);
   await assertAvailable(server);
   await going;

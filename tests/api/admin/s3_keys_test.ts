@@ -160,9 +160,9 @@ test("The audit log has who created and revoked an S3 key, by its id.", async ({
 
 test("An S3 key that expires disappears, and one ends with its project.", async ({ server }) => {
   const project = await Project.make(server);
-  const { access_key_id } = await project.makeS3Key({ expires_in: 1 });
+  const { access_key_id } = await project.makeS3Key({ expires_in: 3 });
   assertEquals((await project.s3Keys()).length, 1);
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+  await new Promise((resolve) => setTimeout(resolve, 3100));
   assertEquals(await project.s3Keys(), []);
   assertErrorAnswer((await project.call("DELETE", `/s3-keys/${access_key_id}`)).expect(404));
   await project.makeS3Key();

@@ -141,14 +141,14 @@ test("Content-Disposition has the last segment of the name, whatever it is.", as
 
 test("All dead links have the same 404: a page for a browser, JSON otherwise.", async (drive) => {
   await drive.put("a", "x");
-  const expired = await makeLink(drive, { name: "a", expires_in: 1 });
+  const expired = await makeLink(drive, { name: "a", expires_in: 3 });
   const revoked = await makeLink(drive, { name: "a" });
   const usedUp = await makeLink(drive, { name: "a", max_downloads: 1 });
   const gone = await makeLink(drive, { name: "none" });
   (await drive.send("DELETE", `/links/${revoked.id}`)).expect(200);
   (await visit(usedUp.url)).expect(200);
   (await visit(expired.url)).expect(200);
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+  await new Promise((resolve) => setTimeout(resolve, 3100));
   const unknown = revoked.url.replace(/.$/, (last) => last === "A" ? "Q" : "A");
   const urls = [expired, revoked, usedUp, gone].map(({ url }) => url);
   const shapes = new Set<string>();

@@ -136,7 +136,7 @@ async function begun(drive: Drive, name: string): Promise<Upload> {
   return upload;
 }
 
-const expiring = suite("An upload that has expired", { args: ["--upload-ttl", "2s"] });
+const expiring = suite("An upload that has expired", { args: ["--upload-ttl", "4s"] });
 
 expiring("Every call is 404 and nothing is left of it.", async (drive) => {
   await drive.put("a", "earlier");
@@ -159,9 +159,9 @@ expiring("A completed upload is forgotten in time, and its file stays.", async (
 });
 
 async function gone(upload: Upload): Promise<void> {
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 300; i++) {
     if ((await upload.lookUp()).status === 404) return;
     await delay(100);
   }
-  assert(false, "The upload lived for ten seconds instead of two");
+  assert(false, "The upload lived for 30 seconds instead of four");
 }
