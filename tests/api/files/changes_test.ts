@@ -109,7 +109,7 @@ test("Every way to change a name is told once, in order.", async (anyone) => {
 
 test("A file that expires is deleted, and so are those of a drive.", async (anyone) => {
   const { project, drive } = await makeDrive(anyone);
-  await drive.send("POST", `/files${query({ name: "brief", expires_in: 1 })}`, { body: "x" });
+  await drive.send("POST", `/files${query({ name: "brief", expires_in: 3 })}`, { body: "x" });
   await drive.put("long", "x");
   const since = await cursorOf(drive);
   const end = Date.now() + SOON;
