@@ -126,7 +126,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   api: ["openapi", "webhooks", "http", "store", "rules"],
   "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
 
-  dav: ["xml", "api", "http", "store", "rules"],
+  dav: ["xml", "api", "http", "http1", "store", "rules"],
 
   src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
   "cli/terminal": ["repository", "client", "http", "acme", "store", "rules"],

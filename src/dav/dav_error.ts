@@ -1,5 +1,6 @@
 import { toHttpError } from "../http/error_response.ts";
 import { HttpResponse } from "../http/responses/http_response.ts";
+import { reasonPhrase } from "../http1/reason_phrase.ts";
 import { RightMissing } from "../rules/rights.ts";
 import { NoSuchDrive } from "../store/engine/errors.ts";
 import { TooManyLocks } from "../store/locks/lock_store.ts";
@@ -119,19 +120,5 @@ export function errorResponse({ status, message, condition, headers }: DavError)
 
 /** A status line, as `multistatus` has it. */
 export function statusLine(status: number): string {
-  return `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}`;
+  return `HTTP/1.1 ${status} ${reasonPhrase(status)}`;
 }
-
-const REASONS: Readonly<Record<number, string>> = {
-  200: "OK",
-  400: "Bad Request",
-  403: "Forbidden",
-  404: "Not Found",
-  409: "Conflict",
-  412: "Precondition Failed",
-  423: "Locked",
-  424: "Failed Dependency",
-  500: "Internal Server Error",
-  503: "Service Unavailable",
-  507: "Insufficient Storage",
-};

@@ -5,7 +5,7 @@ import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
-import { reasonPhrase } from "../http1/response_writer.ts";
+import { reasonPhrase } from "../http1/reason_phrase.ts";
 
 /** A response of the gate itself, not of an application. */
 export interface GateResponse {

@@ -1,6 +1,6 @@
-import { STATUS_TEXT } from "@std/http/status";
 import type { ClientConnection } from "./client_connection.ts";
 import { MAX_READ_BUFFER, NO_BYTES } from "./connection.ts";
+import { reasonPhrase } from "./reason_phrase.ts";
 
 /** Properties of the request and its connection that determine how a response is sent. */
 export interface ResponseContext {
@@ -36,11 +36,6 @@ const CONNECTION_HEADERS = new Set(["connection", "transfer-encoding", "keep-ali
 
 /** Bodies up to this many bytes are sent together with the head. */
 const SMALL_BODY = MAX_READ_BUFFER;
-
-/** Returns the reason phrase of a status, or an empty text for an unregistered one. */
-export function reasonPhrase(status: number): string {
-  return STATUS_TEXT[status] ?? "";
-}
 
 /**
  * Sends a response. After an error the connection must be closed.
