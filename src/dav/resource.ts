@@ -62,41 +62,27 @@ export async function findResource(
   return await resourceOf(store, place, record, path);
 }
 
-/** What is at the path of a file that is to be written, and whether there is the folder that it is in. */
-export interface FileTarget {
-  resource: File | Absent;
-  hasParent: () => Promise<boolean>;
-}
-
 /**
- * Finds what is at the path of a file that is to be written.
+ * Returns the place of a file that is to be written.
  *
- * @throws {DavError} 400 if it can be no name, 405 if it is a folder's.
+ * @throws {DavError} 400 if its path can be no name, 405 if it is that of a folder.
  * @throws {RightMissing} if the key is not for its drive or its name.
  */
-export async function findTarget(
+export async function writtenPlace(
   call: DavCall,
   { store }: DavDeps,
   path: DavPath,
-): Promise<FileTarget> {
+): Promise<Place> {
   if (path.drive === "") throw noBytes();
   const place = await placeOf(call, store, path);
   const { name } = place;
   call.rights.requireName(name === "" || !path.isFolder ? name : folderNameOf(name));
   if (name === "" || path.isFolder) throw noBytes();
-  const parent = { ...place, name: parentOf(name) };
-  // Reads that begin together share a transaction.
-  const [record, marker] = await Promise.all([
-    store.files.reader.stat(place),
-    parent.name === "" ? undefined : store.folders.get(parent),
-  ]);
-  const resource = await resourceOf(store, place, record, path);
-  if (resource.kind === "folder") throw noBytes();
-  const hasParent = async () => marker !== undefined || await folderExists(store, parent);
-  return { resource, hasParent };
+  return place;
 }
 
-function noBytes(): DavError {
+/** The error of a write to the name of a folder. */
+export function noBytes(): DavError {
   return davErrors.methodNotAllowed(
     "A folder has no bytes: PUT a file, or create a folder with MKCOL",
     "OPTIONS, PROPFIND, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK",

@@ -27,12 +27,13 @@ import type { FileRecord, Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
 import { changeFile, type FileChanges } from "./files/expiry.ts";
 import { UNREADABLE_RECORD, type WriteCondition } from "./files/file_record.ts";
-import { FileReader, type OnDamage } from "./files/file_reader.ts";
+import { type Beside, FileReader, type OnDamage } from "./files/file_reader.ts";
 import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
 import { OpenVersions } from "./bytes/open_versions.ts";
 import { LockStore } from "./locks/lock_store.ts";
+import { surroundings } from "./locks/surroundings.ts";
 import { LinkStore } from "./links/link_store.ts";
 import { type DrivePage, type DriveQuery, listDrives } from "./listing/drives.ts";
 import { FolderStore } from "./listing/folders.ts";
@@ -235,6 +236,11 @@ export class Store {
   /** Returns whether there is the marker of a folder, or a file below it. The name ends with a slash. */
   async folderExists(place: Place): Promise<boolean> {
     return !await this.#projectCache.isHidden(place) && await folderExists(this.db.reader, place);
+  }
+
+  /** Returns what a write of a file requires of the folders and locks around its name. */
+  besides(place: Place, require: Parameters<typeof surroundings>[2]): Beside {
+    return surroundings(this.db.reader, place, require);
   }
 
   /** Returns a page of the files of a drive whose names contain a text. */

@@ -115,20 +115,48 @@ function hostOf(url: string): string | undefined {
 
 /** @throws {DavError} 423 if the token of a lock on what changes is missing. */
 export async function requireUnlocked(
-  { project }: DavCall,
-  { store, basePath }: DavDeps,
+  call: DavCall,
+  deps: DavDeps,
   holder: Holder,
   changes: readonly PlacedChange[],
 ): Promise<void> {
   const missing: string[] = [];
   for (const change of changes) {
-    const { drive } = change;
-    const locks = await store.locks.list({ project, drive });
-    for (const { name } of missingFor(locks, change, holder)) {
-      missing.push(hrefOf(basePath, project, drive, name));
-    }
+    const { project } = call;
+    const locks = await deps.store.locks.list({ project, drive: change.drive });
+    missing.push(...pathsOfMissing(call, deps, holder, locks, change));
   }
   if (missing.length > 0) throw davErrors.locked([...new Set(missing)]);
+}
+
+/**
+ * Requires the same for one change in a drive whose locks were read.
+ *
+ * @throws {DavError} 423
+ */
+export function requireTokens(
+  call: DavCall,
+  deps: DavDeps,
+  holder: Holder,
+  locks: readonly LockRecord[],
+  change: PlacedChange,
+): void {
+  const missing = pathsOfMissing(call, deps, holder, locks, change);
+  if (missing.length > 0) throw davErrors.locked(missing);
+}
+
+/** The paths of the locks whose tokens are missing for a change. */
+function pathsOfMissing(
+  { project }: DavCall,
+  { basePath }: DavDeps,
+  holder: Holder,
+  locks: readonly LockRecord[],
+  change: PlacedChange,
+): string[] {
+  const { drive } = change;
+  const paths = missingFor(locks, change, holder)
+    .map(({ name }) => hrefOf(basePath, project, drive, name));
+  return [...new Set(paths)];
 }
 
 /** Ends the locks on a name, and on all below it, that is gone. */

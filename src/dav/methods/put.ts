@@ -7,11 +7,13 @@ import { utcTime } from "../../rules/dates.ts";
 import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
 import { CHUNK_SIZE, type FileRecord, type Place } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
+import type { Beside } from "../../store/files/file_reader.ts";
 import type { DavCall, DavDeps } from "../dav_call.ts";
 import { DavError, davErrors } from "../dav_error.ts";
-import { holderOf, requireUnlocked } from "../locks/guard.ts";
+import { holderOf, requireTokens } from "../locks/guard.ts";
+import type { Holder } from "../locks/lock_rules.ts";
 import { emptyResponse } from "../responses.ts";
-import { findTarget } from "../resource.ts";
+import { noBytes, writtenPlace } from "../resource.ts";
 import { refuseJunk } from "./junk.ts";
 
 /** The largest file, in bytes: that of S3. */
@@ -24,28 +26,58 @@ export async function put(call: DavCall, deps: DavDeps): Promise<Response> {
   if (headers.has("content-range")) {
     throw davErrors.badRequest("A part of a file cannot be stored: leave Content-Range out");
   }
-  const { resource, hasParent } = await findTarget(call, deps, call.path);
-  const { place, kind } = resource;
+  const place = await writtenPlace(call, deps, call.path);
   refuseJunk(deps, place);
   const condition = writeCondition(call);
-  const current = kind === "file" ? validators(resource.record) : undefined;
-  if (!condition(current)) throw refused();
-  if (kind === "absent" && !await hasParent()) throw davErrors.noParent();
-  const holder = await holderOf(call, deps, resource);
-  const { drive, name } = place;
-  const change = { drive, name, changesFolder: kind === "absent", isDeep: false };
-  const requireAccess = () => requireUnlocked(call, deps, holder, [change]);
-  // A small body is received in less time than a look at the locks takes.
-  if (!isSmall(headers)) await requireAccess();
+  const target = requireTarget(call, deps, place, condition);
+  // A small body is received in less time than a look at the store takes.
+  if (!isSmall(headers)) await deps.store.files.reader.readRecord(place, target.beside);
   const mtime = mtimeOf(headers);
-  const stored = await storeFile(call, deps, place, { mtime, condition, requireAccess });
+  const stored = await storeFile(call, deps, place, { mtime, condition, beside: target.beside });
   const taken: Record<string, string> = mtime === undefined ? {} : { "X-OC-MTime": "accepted" };
-  return emptyResponse(kind === "absent" ? 201 : 204, { ...taken, "ETag": `"${stored.version}"` });
+  const status = target.isNew() ? 201 : 204;
+  return emptyResponse(status, { ...taken, "ETag": `"${stored.version}"` });
 }
 
+/** Whether a body is small, and sent without waiting for `100 Continue`. */
 function isSmall(headers: Headers): boolean {
   const length = headers.get("content-length");
-  return length !== null && Number(length) <= CHUNK_SIZE;
+  return length !== null && Number(length) <= CHUNK_SIZE && !headers.has("expect");
+}
+
+/** What is required of the name that a file is written to, each time that the name is looked at. */
+interface WrittenTarget {
+  beside: Beside;
+  /** Returns whether there was no file when it was last looked at. */
+  isNew: () => boolean;
+}
+
+function requireTarget(
+  call: DavCall,
+  deps: DavDeps,
+  place: Place,
+  condition: (current: Validators | undefined) => boolean,
+): WrittenTarget {
+  let isNew = false;
+  // A lock may end while the body is received: the header `If` is evaluated once.
+  let holder: Holder | undefined;
+  const beside = deps.store.besides(place, async (record, around) => {
+    isNew = record === undefined;
+    if (isNew && await around.isFolder()) throw noBytes();
+    if (!condition(record && validators(record))) throw refused();
+    if (isNew && !await around.hasParent()) throw davErrors.noParent();
+    holder ??= await holderOf(
+      call,
+      deps,
+      record === undefined
+        ? { kind: "absent", place, isFolder: false }
+        : { kind: "file", place, record },
+    );
+    const { drive, name } = place;
+    const change = { drive, name, changesFolder: isNew, isDeep: false };
+    requireTokens(call, deps, holder, around.locks, change);
+  });
+  return { beside, isNew: () => isNew };
 }
 
 /** Returns a function that evaluates the conditional headers of a write on the current file. */
@@ -67,11 +99,10 @@ async function storeFile(
   call: DavCall,
   deps: DavDeps,
   place: Place,
-  { mtime, condition, requireAccess }: {
+  how: {
     mtime: number | undefined;
     condition: (current: Validators | undefined) => boolean;
-    /** Called once the body was received: until then a lock may be made, or end. */
-    requireAccess: () => Promise<void>;
+    beside: Beside;
   },
 ): Promise<FileRecord> {
   const { request, context, project } = call;
@@ -90,16 +121,12 @@ async function storeFile(
     (bytes) =>
       deps.store.files.put(place, bytes, {
         type: type ?? contentTypeOf(place.name),
-        mtime,
+        ...how,
         // "Properties defined on an existing resource … are not otherwise affected" by a PUT (RFC 4918, 9.7.1).
         keepsProperties: true,
         announced,
         maxSize: MAX_BODY,
-        condition,
-        accept: async () => {
-          await call.reauthorize();
-          await requireAccess();
-        },
+        accept: call.reauthorize,
       }),
   );
   if (stored === "refused") throw refused();

@@ -31,6 +31,16 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** Called when a reader meets bytes that are missing or wrong. */
 export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
 
+/** Entries that are read at the same moment as the record of a file. */
+export interface Beside {
+  keys: readonly Deno.KvKey[];
+  /** Called with the current file and these entries. @throws what refuses to use the file. */
+  require: (
+    current: FileRecord | undefined,
+    entries: readonly Deno.KvEntryMaybe<unknown>[],
+  ) => Promise<void>;
+}
+
 /** What reading files needs. */
 interface ReaderDeps {
   projects: ProjectCache;
@@ -231,8 +241,13 @@ export class FileReader {
     return error;
   }
 
-  async readRecord(place: Place): Promise<Deno.KvEntryMaybe<FileRecord>> {
-    const [current] = await this.db.reads.get<[FileRecord]>([keys.file(place)]);
+  /** @throws what `beside` requires and does not find. */
+  async readRecord(place: Place, beside?: Beside): Promise<Deno.KvEntryMaybe<FileRecord>> {
+    const [current, ...others] = await this.db.reads.get<[FileRecord, ...unknown[]]>([
+      keys.file(place),
+      ...beside?.keys ?? [],
+    ]);
+    await beside?.require(present(current.value), others);
     return current;
   }
 }

@@ -36,7 +36,7 @@ import {
 } from "./file_record.ts";
 import { abandon, type Accept, type BodyReceiver, type Received } from "../bytes/receive.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
-import type { FileReader } from "./file_reader.ts";
+import type { Beside, FileReader } from "./file_reader.ts";
 import { Thumbnails } from "./thumbnails.ts";
 import { removeFile, setFile } from "./names.ts";
 import { retire } from "./trash.ts";
@@ -54,6 +54,7 @@ export interface PutOptions {
   announced?: number | undefined;
   maxSize?: number | undefined;
   condition: WriteCondition;
+  beside?: Beside | undefined;
   accept: Accept<FileTags>;
 }
 
@@ -91,6 +92,7 @@ export class FileStore {
    * @param options.keepsProperties Whether the file keeps the properties of the one that it replaces.
    * @param options.announced Size of the body, if known.
    * @param options.maxSize Bytes that the body has at most: `MAX_PAYLOAD` unless given.
+   * @param options.beside What else the file requires, right before it is published.
    * @param options.accept Called with the digest before the file is visible. If it throws, nothing has changed. It may
    *   return what S3 callers compare the file with.
    * @throws {NoSuchProject}
@@ -120,7 +122,7 @@ export class FileStore {
     { type, mtime, object, tags, ...options }:
       & Pick<
         PutOptions,
-        "type" | "mtime" | "lifetime" | "object" | "keepsProperties" | "condition"
+        "type" | "mtime" | "lifetime" | "object" | "keepsProperties" | "condition" | "beside"
       >
       & { tags: FileTags | undefined; begun: CachedProject; room: Reservation | undefined },
   ): Promise<FileRecord | "refused"> {
@@ -163,8 +165,9 @@ export class FileStore {
   async publish(
     place: Place,
     draft: Draft,
-    { condition, keepsProperties, begun, lifetime, room }: {
+    { condition, beside, keepsProperties, begun, lifetime, room }: {
       condition: WriteCondition;
+      beside?: Beside | undefined;
       keepsProperties?: boolean | undefined;
       begun: CachedProject;
       lifetime?: number | undefined;
@@ -176,7 +179,7 @@ export class FileStore {
       let project = begun;
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         if (tries > 0) project = await this.deps.projects.requireWritable(place, begun);
-        const current = await this.reader.readRecord(place);
+        const current = await this.reader.readRecord(place, beside);
         const replaced = present(current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
         const properties = keepsProperties ? replaced?.properties : undefined;

@@ -36,7 +36,7 @@ export class LockStore {
   async list(drive: LockedDrive): Promise<readonly LockRecord[]> {
     if (await this.projects.isHidden(drive)) return [];
     const { value } = await this.db.reader.get<LocksRecord>(keys.locks(drive));
-    return current(value);
+    return currentLocks(value);
   }
 
   /**
@@ -58,7 +58,7 @@ export class LockStore {
       if (tries++ > 0) this.projects.forget(drive.project);
       const { unchanged } = await this.projects.requireWritable({ ...drive, needsDrive: true });
       const [entry] = await this.db.reads.get<[LocksRecord]>([keys.locks(drive)]);
-      const before = current(entry.value);
+      const before = currentLocks(entry.value);
       const { locks, result } = decide(before);
       if (locks === undefined) return { result };
       const operation = new Operation().share(unchanged).check(entry.key, entry.versionstamp);
@@ -84,7 +84,8 @@ function requireRoom(locks: readonly LockRecord[], before: readonly LockRecord[]
   }
 }
 
-function current(record: LocksRecord | null): readonly LockRecord[] {
+/** Returns the locks that have not expired. */
+export function currentLocks(record: LocksRecord | null): readonly LockRecord[] {
   const now = Date.now();
   return record?.locks.filter(({ expires }) => expires > now) ?? [];
 }

@@ -1,0 +1,46 @@
+import { keys } from "../engine/keys.ts";
+import type { FileRecord, LockRecord, LocksRecord, Place } from "../engine/records.ts";
+import type { Beside } from "../files/file_reader.ts";
+import { folderExists } from "../listing/listing.ts";
+import type { KvReader } from "../reads/read_queue.ts";
+import { currentLocks } from "./lock_store.ts";
+
+/** What is around the name of a file. */
+export interface Surroundings {
+  /** The locks of the drive. */
+  locks: readonly LockRecord[];
+  /** Returns whether the folder exists that the name is in: for a name without a slash, the drive. */
+  hasParent: () => Promise<boolean>;
+  /** Returns whether there is a folder with this name. */
+  isFolder: () => Promise<boolean>;
+}
+
+/**
+ * Returns what `FileStore.put` reads beside the record of a file, so that locks and folders decide on a write as they are
+ * right before it is committed.
+ *
+ * @param require Throws what refuses the write.
+ */
+export function surroundings(
+  reader: KvReader,
+  place: Place,
+  require: (current: FileRecord | undefined, around: Surroundings) => Promise<void>,
+): Beside {
+  const { project, drive, name } = place;
+  const parent = { ...place, name: name.slice(0, name.lastIndexOf("/") + 1) };
+  const isInDrive = parent.name === "";
+  return {
+    keys: [
+      keys.locks(place),
+      isInDrive ? keys.usage(project, drive, "files") : keys.folder(parent),
+    ],
+    require: async (current, [locks, marker]) => {
+      const hasMarker = marker !== undefined && marker.versionstamp !== null;
+      await require(current, {
+        locks: currentLocks((locks?.value ?? null) as LocksRecord | null),
+        hasParent: async () => hasMarker || !isInDrive && await folderExists(reader, parent),
+        isFolder: () => folderExists(reader, { ...place, name: `${name}/` }),
+      });
+    },
+  };
+}
