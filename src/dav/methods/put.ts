@@ -31,7 +31,7 @@ export async function put(call: DavCall, deps: DavDeps): Promise<Response> {
   const condition = writeCondition(call);
   const target = requireTarget(call, deps, place, condition);
   // A small body is received in less time than a look at the store takes.
-  if (!isSmall(headers)) await deps.store.files.reader.readRecord(place, target.beside);
+  if (!isSmall(headers)) await deps.store.files.reader.readForWrite(place, target.beside);
   const mtime = mtimeOf(headers);
   const stored = await storeFile(call, deps, place, { mtime, condition, beside: target.beside });
   const taken: Record<string, string> = mtime === undefined ? {} : { "X-OC-MTime": "accepted" };

@@ -16,10 +16,11 @@ import { readRange } from "../bytes/read_range.ts";
 import type { OpenVersions } from "../bytes/open_versions.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreDamaged, VersionReplaced } from "../engine/errors.ts";
-import { keys } from "../engine/keys.ts";
+import { type KeyRange, keys } from "../engine/keys.ts";
 import type { MemoryBudget } from "../engine/memory_budget.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import { bytesVersion, type FileRecord, fileText, type Place, placeId } from "../engine/records.ts";
+import { hasAny } from "../reads/read_queue.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
 import { isPresent, present, requireReadable } from "./file_record.ts";
 import type { OpenFile } from "./open_file.ts";
@@ -34,10 +35,16 @@ export type OnDamage = (place: Place, version: string, error: StoreDamaged) => v
 /** Entries that are read at the same moment as the record of a file. */
 export interface Beside {
   keys: readonly Deno.KvKey[];
-  /** Called with the current file and these entries. @throws what refuses to use the file. */
+  ranges: readonly KeyRange[];
+  /**
+   * Called with the current file, with the entries of the keys, and with whether there is an entry in one of the ranges.
+   *
+   * @throws what refuses to use the file.
+   */
   require: (
     current: FileRecord | undefined,
     entries: readonly Deno.KvEntryMaybe<unknown>[],
+    isAnyInRanges: boolean,
   ) => Promise<void>;
 }
 
@@ -241,13 +248,24 @@ export class FileReader {
     return error;
   }
 
-  /** @throws what `beside` requires and does not find. */
-  async readRecord(place: Place, beside?: Beside): Promise<Deno.KvEntryMaybe<FileRecord>> {
-    const [current, ...others] = await this.db.reads.get<[FileRecord, ...unknown[]]>([
-      keys.file(place),
-      ...beside?.keys ?? [],
+  async readRecord(place: Place): Promise<Deno.KvEntryMaybe<FileRecord>> {
+    const [current] = await this.db.reads.get<[FileRecord]>([keys.file(place)]);
+    return current;
+  }
+
+  /**
+   * Reads the record of a file that is to be written.
+   *
+   * @throws what `beside` requires and does not find.
+   */
+  async readForWrite(place: Place, beside?: Beside): Promise<Deno.KvEntryMaybe<FileRecord>> {
+    if (beside === undefined) return await this.readRecord(place);
+    // Reads that begin together share a transaction.
+    const [[current, ...entries], isAny] = await Promise.all([
+      this.db.reads.get<[FileRecord, ...unknown[]]>([keys.file(place), ...beside.keys]),
+      hasAny(this.db.reader, beside.ranges),
     ]);
-    await beside?.require(present(current.value), others);
+    await beside.require(present(current.value), entries, isAny);
     return current;
   }
 }

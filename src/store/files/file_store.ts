@@ -179,7 +179,7 @@ export class FileStore {
       let project = begun;
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         if (tries > 0) project = await this.deps.projects.requireWritable(place, begun);
-        const current = await this.reader.readRecord(place, beside);
+        const current = await this.reader.readForWrite(place, beside);
         const replaced = present(current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
         const properties = keepsProperties ? replaced?.properties : undefined;

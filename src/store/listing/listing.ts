@@ -15,7 +15,7 @@ import {
 import { type KeyRange, ranges } from "../engine/keys.ts";
 import type { FileRecord, FolderRecord, Place } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
-import { type KvReader, MAX_LIST_BATCH, readNames } from "../reads/read_queue.ts";
+import { hasAny, type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 
 /** Which page of a list of names is asked for. */
 export interface PageQuery {
@@ -154,17 +154,20 @@ export async function listObjects(
   return { entries: entries.slice(0, limit), more: entries.length > limit };
 }
 
+/** Returns the ranges in which an entry has to be for a folder to exist. */
+export function rangesBelow({ project, drive, name: prefix }: Place): KeyRange[] {
+  const level = { project, drive, prefix };
+  return (["file", "folder"] as const)
+    .flatMap((kind) => rangeFrom(kind, level, prefix) ?? []);
+}
+
 /** Returns whether there is the marker of a folder, or a file below it. */
 export async function folderExists(
   reader: KvReader,
   { project, drive, name: prefix }: Place,
 ): Promise<boolean> {
-  const hasNames = async (kind: Kind) => {
-    const range = rangeFrom(kind, { project, drive, prefix }, prefix);
-    return range !== undefined && await readNames(reader, range, 1) !== "";
-  };
-  // Most names that are asked for are new. What is found may have expired.
-  if (!(await Promise.all([hasNames("file"), hasNames("folder")])).includes(true)) return false;
+  // What is found may have expired.
+  if (!await hasAny(reader, rangesBelow({ project, drive, name: prefix }))) return false;
   return (await listObjects(reader, { project, drive, prefix, after: "", limit: 0 })).more;
 }
 

@@ -1,7 +1,7 @@
 import { keys } from "../engine/keys.ts";
 import type { FileRecord, LockRecord, LocksRecord, Place } from "../engine/records.ts";
 import type { Beside } from "../files/file_reader.ts";
-import { folderExists } from "../listing/listing.ts";
+import { folderExists, rangesBelow } from "../listing/listing.ts";
 import type { KvReader } from "../reads/read_queue.ts";
 import { currentLocks } from "./lock_store.ts";
 
@@ -28,18 +28,20 @@ export function surroundings(
 ): Beside {
   const { project, drive, name } = place;
   const parent = { ...place, name: name.slice(0, name.lastIndexOf("/") + 1) };
+  const folder = { ...place, name: `${name}/` };
   const isInDrive = parent.name === "";
   return {
     keys: [
       keys.locks(place),
       isInDrive ? keys.usage(project, drive, "files") : keys.folder(parent),
     ],
-    require: async (current, [locks, marker]) => {
+    ranges: rangesBelow(folder),
+    require: async (current, [locks, marker], hasEntries) => {
       const hasMarker = marker !== undefined && marker.versionstamp !== null;
       await require(current, {
         locks: currentLocks((locks?.value ?? null) as LocksRecord | null),
         hasParent: async () => hasMarker || !isInDrive && await folderExists(reader, parent),
-        isFolder: () => folderExists(reader, { ...place, name: `${name}/` }),
+        isFolder: async () => hasEntries && await folderExists(reader, folder),
       });
     },
   };

@@ -15,6 +15,8 @@ export interface KvReader {
   ): AsyncIterableIterator<Deno.KvEntry<T>>;
   /** See `readNames`. Deno KV cannot list keys without their values. */
   names?(range: NameRange, limit: number): Promise<string>;
+  /** See `hasAny`. */
+  hasAny?(ranges: readonly NameRange[]): Promise<boolean>;
   /** See `readReferenced`. */
   getReferenced?<T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>): Promise<Referenced<T, R>>;
 }
@@ -47,6 +49,15 @@ export async function readNames(
     names += `${String(key.at(-1))}\0`;
   }
   return names;
+}
+
+/** Returns whether there is an entry in one of the ranges, whose value may be unreadable. */
+export async function hasAny(reader: KvReader, ranges: readonly NameRange[]): Promise<boolean> {
+  if (reader.hasAny !== undefined) return await reader.hasAny(ranges);
+  for (const range of ranges) {
+    for await (const _ of reader.list(range, { limit: 1, unreadable: true })) return true;
+  }
+  return false;
 }
 
 /** Reads single entries that many requests need at the same time. */

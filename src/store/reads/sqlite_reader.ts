@@ -19,6 +19,7 @@ import {
   versionstampOf,
 } from "./kv_encoding.ts";
 import {
+  hasAny,
   type KvReader,
   type ListOptions,
   MAX_GET_MANY,
@@ -93,6 +94,7 @@ export class SqliteReader implements KvReader, Disposable {
   readonly #forward: StatementSync;
   readonly #backward: StatementSync;
   readonly #names: StatementSync;
+  readonly #any: StatementSync;
   readonly #unreadable: UnreadableEntries;
   readonly #turn = new Turn();
   readonly #blocked = new BlockedTime();
@@ -117,6 +119,7 @@ export class SqliteReader implements KvReader, Disposable {
     const range = `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k`;
     this.#forward = sqlite.prepare(`${range} LIMIT ?`);
     this.#backward = sqlite.prepare(`${range} DESC LIMIT ?`);
+    this.#any = sqlite.prepare("SELECT 1 AS found FROM kv WHERE k >= ? AND k < ? LIMIT 1");
     // The NUL after each name belongs to its key. A text of SQLite would end at the first one, a blob does not.
     this.#names = sqlite.prepare(
       "SELECT CAST(group_concat(name, '') AS BLOB) AS names, count(*) AS count " +
@@ -205,6 +208,13 @@ export class SqliteReader implements KvReader, Disposable {
       (row) => row?.count ?? 0,
     );
     return row === undefined || row.names === null ? "" : decodeText(row.names);
+  }
+
+  async hasAny(ranges: readonly NameRange[]): Promise<boolean> {
+    if (this.#mustWait()) return await hasAny(this.kv, ranges);
+    const isIn = ({ start, end }: NameRange) =>
+      this.#any.get(encodeKey(start), encodeKey(end)) !== undefined;
+    return await this.#read(() => ranges.some(isIn), () => ranges.length);
   }
 
   [Symbol.dispose](): void {
