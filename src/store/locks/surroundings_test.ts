@@ -1,0 +1,105 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { FileRecord, LockRecord, Place } from "../engine/records.ts";
+import { DRIVE } from "../testing/bodies.ts";
+import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** What a write found around its name. */
+interface Found {
+  file: FileRecord | undefined;
+  locks: string[];
+  hasParent: boolean;
+  isFolder: boolean;
+}
+
+async function foundBy(
+  file: FileRecord | undefined,
+  { locks, hasParent, isFolder }: Surroundings,
+): Promise<Found> {
+  const names = locks.map(({ name }) => name);
+  return { file, locks: names, hasParent: await hasParent(), isFolder: await isFolder() };
+}
+
+/** Stores a file. @returns what was around its name, each time that it was looked at. */
+async function put(
+  { store }: TestStore,
+  name: string,
+  { refuses = false, onBody = () => Promise.resolve() } = {},
+): Promise<Found[]> {
+  const place: Place = { ...DRIVE, name };
+  const all: Found[] = [];
+  const body = async function* () {
+    await onBody();
+    yield new Uint8Array(3);
+  };
+  await store.files.put(place, body(), {
+    type: "text/plain",
+    condition: () => true,
+    beside: store.besides(place, async (file, around) => {
+      all.push(await foundBy(file, around));
+      if (refuses) throw new Error("Refused");
+    }),
+    accept: () => {},
+  });
+  return all;
+}
+
+async function lock({ store }: TestStore, name: string, life = 60_000): Promise<void> {
+  const added: LockRecord = {
+    token: `urn:uuid:${crypto.randomUUID()}`,
+    name,
+    scope: "exclusive",
+    isDeep: false,
+    by: "key",
+    expires: Date.now() + life,
+    lifetime: life,
+  };
+  await store.locks.change(DRIVE, (locks) => ({ locks: [...locks, added], result: undefined }));
+}
+
+testOnAll("A write finds the folders around its name", async (bench) => {
+  const { store } = bench;
+  const around = async (name: string) => {
+    const [{ hasParent, isFolder } = { hasParent: false, isFolder: false }] = await put(
+      bench,
+      name,
+    );
+    return { hasParent, isFolder };
+  };
+  assertEquals(await around("a"), { hasParent: false, isFolder: false });
+  assertEquals(await around("b"), { hasParent: true, isFolder: false });
+  assertEquals(await around("folder/x"), { hasParent: false, isFolder: false });
+  assertEquals(await around("folder/y"), { hasParent: true, isFolder: false });
+  assertEquals(await around("folder"), { hasParent: true, isFolder: true });
+  await store.folders.create({ ...DRIVE, name: "empty/" });
+  assertEquals(await around("empty"), { hasParent: true, isFolder: true });
+  assertEquals(await around("empt"), { hasParent: true, isFolder: false });
+  const expired = { type: "", lifetime: 1, condition: () => true, accept: () => {} };
+  await store.files.put({ ...DRIVE, name: "old/x" }, (async function* () {})(), expired);
+  while (await store.files.reader.stat({ ...DRIVE, name: "old/x" }) !== undefined);
+  assertEquals(await around("old"), { hasParent: true, isFolder: false });
+});
+
+testOnAll(
+  "A write sees the locks of other processes, also those of the last moment",
+  async (bench) => {
+    await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+    const other = otherProcess(bench);
+    await put(bench, "a");
+    await lock(other, "a");
+    assertEquals((await put(bench, "a")).map(({ locks }) => locks), [["a"]]);
+    const late = await put(bench, "b", { onBody: () => lock(other, "b") });
+    assertEquals(late.map(({ locks }) => locks), [["a", "b"]]);
+  },
+);
+
+testOnAll("A write that is refused changes nothing", async (bench) => {
+  const { store } = bench;
+  const [first] = await put(bench, "a");
+  assertEquals(first?.file, undefined);
+  const before = await store.files.reader.stat({ ...DRIVE, name: "a" });
+  await assertRejects(() => put(bench, "a", { refuses: true }), Error, "Refused");
+  assertEquals(await store.files.reader.stat({ ...DRIVE, name: "a" }), before);
+  const [second] = await put(bench, "a");
+  assertEquals(second?.file, before);
+});
