@@ -35,7 +35,7 @@ export interface DriveCall extends Omit<RoutedRequest, "query"> {
   /** Returns who makes a change, for the audit log. */
   actor: () => Actor;
   /**
-   * Checks the sender's credentials again. To be called right before the body is stored.
+   * Checks the sender's credentials again. To be called right before the body is stored; `Fields.read` does it.
    *
    * @throws {HttpError} 401 if the key or token was revoked or has expired since the request arrived.
    */

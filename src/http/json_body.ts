@@ -24,6 +24,18 @@ export interface JsonOptions {
   memory?: MemoryShare;
 }
 
+/** A request whose body is read. */
+export interface FieldsRequest {
+  request: Request;
+  context: RequestContext;
+  /**
+   * Called once the body has arrived, which may take a while: checks the sender's credentials again.
+   *
+   * @throws {HttpError} 401 if they were revoked or have expired since the request arrived.
+   */
+  reauthorize: () => Promise<void>;
+}
+
 interface JsonLimits extends BodyLimits {
   /** Returns the error for a malformed body. */
   bad: (problem: string) => HttpError;
@@ -108,11 +120,12 @@ export class Fields {
    * Reads a request body. An empty body counts as an object without fields.
    *
    * @param known The names of the allowed fields.
-   * @throws {HttpError} 400 if it is not a JSON object or has an unknown field, 413 if it is too large.
+   * @throws {HttpError} 400 if it is not a JSON object or has an unknown field, 401 if the sender was revoked meanwhile, 413
+   *   if it is too large.
    * @throws {MemoryExhausted} if the memory for it does not become available in time.
    */
   static async read(
-    { request, context }: { request: Request; context: RequestContext },
+    { request, context, reauthorize }: FieldsRequest,
     { idleTimeout: idle, store }: BoundedResources,
     known: readonly string[],
     { limit = MAX_FIELDS_BODY, memory }: JsonOptions = {},
@@ -121,6 +134,7 @@ export class Fields {
     using own = new MemoryShare(store.memory.json, context.project ?? "");
     const counting = memory === undefined ? { memory: own, uncounted: SMALL_BODY } : { memory };
     const sent = await readJson(request, { limit, idle, bad, context, ...counting });
+    await reauthorize();
     return Fields.of(sent === undefined ? {} : sent, known);
   }
 

@@ -170,7 +170,7 @@ function read(
   const request = new Request("http://kv.example/", { method: "POST", body });
   const context = someContext();
   return Fields.read(
-    { request, context },
+    { request, context, reauthorize: () => Promise.resolve() },
     { idleTimeout: 60_000, store: { memory: { json } } },
     known,
   );

@@ -1,4 +1,9 @@
-import { authenticateCaller, type Caller } from "../../http/authentication.ts";
+import {
+  type AuthContext,
+  authenticateCaller,
+  type Caller,
+  reauthenticate,
+} from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { MAX_FIELDS_BODY } from "../../http/json_body.ts";
 import { decodeLeniently, decodeSegment, Query } from "../../http/request_target.ts";
@@ -23,6 +28,8 @@ export interface AdminCall extends Omit<RoutedRequest, "query"> {
   /** SHA-256 of the sender's key or token. */
   credential: string;
   query: Query;
+  /** See `DriveCall`. */
+  reauthorize: () => Promise<void>;
 }
 
 /** The same for a path below a project that exists. */
@@ -69,15 +76,22 @@ export const jsonFailures: Failures = {
   TooLarge: `The body is larger than ${MAX_FIELDS_BODY} bytes.`,
 };
 
+/** A request of a known sender. */
+export type KeyCall = RoutedRequest & Pick<AdminCall, "reauthorize">;
+
 /** An endpoint for every key and session, and for the administrator. */
 export function keyEndpoint(
   operation: OperationDescription,
-  handle: (routed: RoutedRequest, deps: Deps, caller: Caller) => Promise<Response>,
+  handle: (call: KeyCall, deps: Deps, caller: Caller) => Promise<Response>,
 ): Endpoint {
   return {
     operation,
     access: { security: forOwner, failures: authenticationFailures },
-    handle: async (routed, deps) => await handle(routed, deps, await authenticate(routed, deps)),
+    async handle(routed, deps) {
+      const caller = await authenticate(routed, deps);
+      const reauthorize = () => reauthenticate(caller, authOf(routed, deps));
+      return await handle({ ...routed, reauthorize }, deps, caller);
+    },
   };
 }
 
@@ -91,7 +105,7 @@ export function administratorEndpoint(
     async handle(routed, deps) {
       const caller = await authenticate(routed, deps);
       if (!caller.isAdministrator) throw errors.administratorOnly();
-      return await handle(adminCallOf(routed, caller), deps);
+      return await handle(adminCallOf(routed, deps, caller), deps);
     },
   };
 }
@@ -112,7 +126,7 @@ export function projectEndpoint(
       const requested = decodeLeniently(routed.params["project"] ?? "");
       if (!caller.isAdministrator && caller.project !== requested) throw errors.wrongProject();
       requireRights(operation.id, caller.rights);
-      const call = adminCallOf(routed, caller);
+      const call = adminCallOf(routed, deps, caller);
       const project = call.params["project"] ?? "";
       const info = isProjectId(project) ? await deps.store.projects.get(project) : undefined;
       // The owner's key may have come from the cache although the project was just deleted.
@@ -130,19 +144,20 @@ export function projectEndpoint(
 }
 
 /** The sender of a request to the server or to any project. @throws {HttpError} 401, 429 */
-async function authenticate(
-  { request, address, context }: RoutedRequest,
+async function authenticate(routed: RoutedRequest, deps: Deps): Promise<Caller> {
+  return await authenticateCaller(routed.request.headers, authOf(routed, deps));
+}
+
+function authOf(
+  { address, context }: RoutedRequest,
   { administrator, store, wrongKeys }: Deps,
-): Promise<Caller> {
-  const auth = { administrator, store, wrongKeys, address, context };
-  return await authenticateCaller(request.headers, auth);
+): AuthContext {
+  return { administrator, store, wrongKeys, address, context };
 }
 
 /** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */
-function adminCallOf(
-  routed: RoutedRequest,
-  { isAdministrator, rights, hash }: Caller,
-): AdminCall {
+function adminCallOf(routed: RoutedRequest, deps: Deps, caller: Caller): AdminCall {
+  const { isAdministrator, rights, hash } = caller;
   const { address, context, params, query } = routed;
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
   return {
@@ -154,5 +169,6 @@ function adminCallOf(
     params: Object.fromEntries(decoded),
     // A malformed query is 400 even if the endpoint has no query parameters.
     query: new Query(query),
+    reauthorize: () => reauthenticate(caller, authOf(routed, deps)),
   };
 }

@@ -58,7 +58,6 @@ async function change(call: DriveCall, deps: Deps): Promise<Response> {
   const place = placeOf(call);
   const changes = changesIn(await Fields.read(call, deps, CHANGEABLE));
   const conditions = preconditionsOf(call.request);
-  await call.reauthorize();
   const changed = await store.changeFile(
     place,
     changes,

@@ -84,7 +84,6 @@ export const createDrive = driveEndpoint({
   const name = fields.text("name", driveNameProblem);
   rights.requireDrive(name);
   using _reserved = await store.reserveDisk(0);
-  await call.reauthorize();
   const outcome = await store.buckets.create(project, name);
   if (outcome === "exists") throw errors.driveExists(name);
   return json(201, { project_id: project, drive_name: name });

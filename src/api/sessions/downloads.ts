@@ -14,7 +14,7 @@ import {
   MAX_FILE_NAME,
 } from "../../rules/names.ts";
 import type { Ticket } from "../../store/sessions/tickets.ts";
-import { changeFailures, keyEndpoint } from "../admin/admin_call.ts";
+import { changeFailures, type KeyCall, keyEndpoint } from "../admin/admin_call.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 import {
   fileResponses,
@@ -101,18 +101,14 @@ export const openDownload: Endpoint = {
   kind: "download",
 };
 
-async function create(
-  routed: RoutedRequest,
-  deps: Deps,
-  caller: Caller,
-): Promise<Response> {
+async function create(call: KeyCall, deps: Deps, caller: Caller): Promise<Response> {
   const { store, basePath } = deps;
   const { rights, hash, session } = caller;
   requireRights(CREATE, rights);
   const payer = caller.isAdministrator ? "" : caller.project;
   using memory = await store.memory.json.reserve(payer, 0);
   const others = ["project_id", "drive_name"];
-  const { names, prefixes, fields } = await selectionOf(routed, deps, memory, others);
+  const { names, prefixes, fields } = await selectionOf(call, deps, memory, others);
   const project = fields.text("project_id", (id) => isProjectId(id) ? undefined : "is no id");
   const drive = fields.text("drive_name", driveNameProblem);
   if (!caller.isAdministrator && caller.project !== project) throw errors.wrongProject();

@@ -95,7 +95,9 @@ async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response
   requireSameOrigin(routed, deps);
   const { request, address, context } = routed;
   const { store, wrongKeys } = deps;
-  const fields = await Fields.read(routed, deps, ["secret"], { limit: SMALL_BODY });
+  const fields = await Fields.read({ ...routed, reauthorize: async () => {} }, deps, ["secret"], {
+    limit: SMALL_BODY,
+  });
   const secret = fields.text("secret", () => undefined).trim();
   const client = { address: address(), browser: browserName(request.headers.get("user-agent")) };
   const started = await startWith(store, secret, client);

@@ -1,5 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { Fields } from "../../http/json_body.ts";
+import { Fields, type FieldsRequest } from "../../http/json_body.ts";
 import { BYTES, header, jsonBody, plainResponse } from "../../openapi/messages.ts";
 import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import { fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
@@ -96,7 +96,7 @@ export interface Selected {
  * @throws {HttpError} 400 if the body is malformed, or a name is invalid.
  */
 export async function selectionOf(
-  call: Pick<DriveCall, "request" | "context">,
+  call: FieldsRequest,
   deps: Deps,
   memory: MemoryShare,
   others: readonly string[] = [],
