@@ -136,7 +136,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "cli/serve": [...SERVER_PARTS, "server", "repository", "cli/options", "cli/terminal"],
   "cli/commands": [
     "repository",
-    "cli/profiles",
     "cli/serve",
     "server",
     "acme",
@@ -149,7 +148,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "store",
     "rules",
   ],
-  "cli/profiles": ["cli/options", "cli/terminal", "client", "rules"],
   cli: [
     "repository",
     "cli",

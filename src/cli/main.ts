@@ -24,7 +24,7 @@ import {
   StartError,
   UsageError,
 } from "./terminal/output.ts";
-import { styleFor } from "./terminal/style.ts";
+import { styleFor } from "./terminal/text.ts";
 
 /** Errors that are no defects of the program. Their message is one sentence for the user. */
 const FAILURES = [

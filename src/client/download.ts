@@ -1,8 +1,7 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { copyTime, type FileInfo, sha256OfStream } from "./drives.ts";
+import { copyTime, type FileInfo, type RemoteDrives, sha256OfStream } from "./drives.ts";
 import { ClientError, fileChanged, fileError, hasStatus, isFileChanged } from "./errors.ts";
-import type { RemoteDrives } from "./remote_drives.ts";
 import { openPlainFile, readFile, removeIfExists, writeAll } from "./local_files.ts";
 import { partName } from "../rules/archive/local_paths.ts";
 

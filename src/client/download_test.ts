@@ -1,11 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { join } from "@std/path/join";
-import { Connection } from "./connection.ts";
+import { commandRetrier, Connection, type RetryOptions } from "./connection.ts";
 import { copyVersion, download } from "./download.ts";
-import type { FileInfo } from "./drives.ts";
+import { type FileInfo, RemoteDrives } from "./drives.ts";
 import { KvdriveError } from "./errors.ts";
-import { RemoteDrives } from "./remote_drives.ts";
-import { commandRetrier, type RetryOptions } from "./retrier.ts";
 
 const FILE: FileInfo = { name: "a", size: 250_000, type: "text/plain", etag: "1", modified: 0 };
 const PIECE = new Uint8Array(100_000).fill(1);

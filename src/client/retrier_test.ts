@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ClientError, KvdriveError } from "./errors.ts";
-import { commandRetrier } from "./retrier.ts";
+import { commandRetrier } from "./connection.ts";
 
 /** A clock that advances with each pause. */
 function setUp(retryFor = 60_000) {

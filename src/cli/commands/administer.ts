@@ -1,8 +1,7 @@
 import { resolve } from "@std/path/resolve";
 import { Administration } from "../../client/administration.ts";
-import type { Connection } from "../../client/connection.ts";
+import { commandRetrier, type Connection } from "../../client/connection.ts";
 import { KvdriveError, reworded } from "../../client/errors.ts";
-import { commandRetrier } from "../../client/retrier.ts";
 import { UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
 import type { CommandCall } from "./command_call.ts";

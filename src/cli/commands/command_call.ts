@@ -3,15 +3,12 @@ import { isProjectId } from "../../rules/names.ts";
 import { formatBytes } from "../../rules/units.ts";
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import type { Store } from "../../store/store.ts";
-import { OptionValues, parseValue } from "../options/arguments.ts";
+import { kvOf, OptionValues, parseValue } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
-import { kvOf } from "../options/store_place.ts";
 import type { ValueType } from "../options/value_types.ts";
 import { type Environment, print, printError, UsageError } from "../terminal/output.ts";
 import { confirm, requireTerminal } from "../terminal/prompt.ts";
-import { styleFor } from "../terminal/style.ts";
-import { type Cell, table } from "../terminal/table.ts";
-import { printable, printableJson } from "../terminal/text.ts";
+import { type Cell, printable, printableJson, styleFor, table } from "../terminal/text.ts";
 
 /** What a call is told of its command. */
 export interface CallSettings {

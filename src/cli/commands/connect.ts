@@ -1,7 +1,6 @@
 import { resolve } from "@std/path/resolve";
-import { Connection, type RequestReport } from "../../client/connection.ts";
+import { commandRetrier, Connection, type RequestReport } from "../../client/connection.ts";
 import { type Credentials, parseCredentials } from "../../client/credentials.ts";
-import { commandRetrier } from "../../client/retrier.ts";
 import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { parseValue } from "../options/arguments.ts";
@@ -13,7 +12,7 @@ import {
   ProfileFile,
   requireProfile,
   requireProfileName,
-} from "../profiles/profile_file.ts";
+} from "./account/profile_file.ts";
 import {
   CommandError,
   type Environment,
@@ -21,8 +20,7 @@ import {
   printNotice,
   UsageError,
 } from "../terminal/output.ts";
-import { styleFor } from "../terminal/style.ts";
-import { printable } from "../terminal/text.ts";
+import { printable, styleFor } from "../terminal/text.ts";
 import { DEFAULT_RETRY_FOR, DEFAULT_URL } from "./defaults.ts";
 
 /** Where messages go while a command runs. */

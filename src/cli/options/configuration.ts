@@ -1,5 +1,17 @@
 import type { OptionSpec } from "./arguments.ts";
-import { KEEP_OPTIONS } from "./retention_options.ts";
+import { type Retention, RETENTION_RULES } from "../../repository/retention.ts";
+
+const PERIOD = { hourly: "hours", daily: "days", weekly: "weeks", monthly: "months" } as const;
+
+/** The options of `backup prune`; `serve` has the same with the prefix `backup-`. */
+export const KEEP_OPTIONS: readonly OptionSpec[] = RETENTION_RULES.map((rule) => ({
+  name: `keep-${rule}`,
+  value: "N",
+  help: rule === "last"
+    ? "keep the last N snapshots"
+    : `keep the newest snapshot of each of N ${PERIOD[rule]}`,
+  unset: "none",
+}));
 
 /**
  * The options of `kvdrive serve`. Each is also an environment variable: `--upload-ttl` and `KVDRIVE_UPLOAD_TTL`. The help,
@@ -310,3 +322,8 @@ export const OTHER_VARIABLES: readonly VariableSpec[] = [
   { name: "XDG_STATE_HOME", help: "folder of the state of interrupted uploads (~/.local/state)" },
   { name: "KVDRIVE_RUNTIME_DIR", help: "folder that a packed kvdrive unpacks its runtime to" },
 ];
+
+/** Returns the rules that are given. @param countOf Returns the value of an option. */
+export function retentionOf(countOf: (name: string) => number | undefined): Retention {
+  return Object.fromEntries(RETENTION_RULES.map((rule) => [rule, countOf(`keep-${rule}`)]));
+}

@@ -1,5 +1,5 @@
 import { MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
-import type { Style } from "../terminal/style.ts";
+import type { Style } from "../terminal/text.ts";
 import { type OptionSpec, variableOf } from "./arguments.ts";
 import { type Command, optionsOf, usageOf } from "./command.ts";
 import { SERVE_OPTIONS, SERVER_SECRETS } from "./configuration.ts";

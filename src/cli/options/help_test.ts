@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS, SECTIONS } from "../commands.ts";
-import { styleFor } from "../terminal/style.ts";
+import { styleFor } from "../terminal/text.ts";
 import { variableOf } from "./arguments.ts";
 import { usageOf } from "./command.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";

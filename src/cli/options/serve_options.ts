@@ -5,10 +5,8 @@ import { MIB } from "../../rules/units.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
 import type { Retention } from "../../repository/retention.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
-import { OptionValues, variableOf } from "./arguments.ts";
-import { SERVE_OPTIONS } from "./configuration.ts";
-import { KEEP_OPTIONS, retentionOf } from "./retention_options.ts";
-import { kvOf } from "./store_place.ts";
+import { kvOf, OptionValues, variableOf } from "./arguments.ts";
+import { KEEP_OPTIONS, retentionOf, SERVE_OPTIONS } from "./configuration.ts";
 import { httpsOrigin, type ListenOptions, listenOptions } from "./https_options.ts";
 import {
   APPS_HOSTS,

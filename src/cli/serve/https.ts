@@ -2,7 +2,6 @@ import { Authority } from "../../acme/authority.ts";
 import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { CertificateFolder } from "../../acme/certificate_folder.ts";
 import { CertificateKeeper } from "../../acme/certificate_keeper.ts";
-import { httpsRedirect, type RedirectOptions } from "./https_redirect.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { PortSharing } from "../../http1/listener.ts";
 import type { HttpServer } from "../../http1/server.ts";
@@ -17,6 +16,8 @@ import type { ServeOptions } from "../options/serve_options.ts";
 import { StartError, UsageError } from "../terminal/output.ts";
 import { listen, type ListenParts } from "./listen.ts";
 import { readPem } from "./tls_files.ts";
+import { renderError, toHttpError } from "../../http/error_response.ts";
+import { errors } from "../../http/http_error.ts";
 
 /** The ports that addresses on https name. */
 interface Ports {
@@ -231,4 +232,41 @@ export function certificateWarnings(certificates: readonly CertificateStatus[]):
     const verb = notAfter === undefined ? "obtained" : "renewed";
     return [`The certificate of ${name} could not be ${verb}: ${problem}`];
   });
+}
+
+/** The path of the answers to challenges (RFC 8555, 8.3). */
+const CHALLENGE = "/.well-known/acme-challenge/";
+
+export interface RedirectOptions {
+  /** Returns the answer to a challenge of an authority; `undefined` for an unknown token. */
+  answerOf: (token: string) => Promise<string | undefined>;
+  /** Returns the https address of a host name; `undefined` for one that is not of this server. */
+  originOf: (name: string) => Promise<string | undefined>;
+}
+
+/**
+ * Returns the handler of the port for plain HTTP: it answers challenges and redirects everything else to https. It only
+ * redirects to host names of this server, so that no forged `Host` header leads a caller elsewhere.
+ */
+export function httpsRedirect(
+  { answerOf, originOf }: RedirectOptions,
+): (request: Request) => Promise<Response> {
+  return async ({ url }) => {
+    try {
+      // The target exactly as it was sent: parsing would change names of files.
+      const [, host = "", target = ""] = /^https?:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+      if (target.startsWith(CHALLENGE)) {
+        const text = await answerOf(target.slice(CHALLENGE.length));
+        if (text === undefined) throw errors.challengeNotFound();
+        return new Response(text, {
+          headers: { "Content-Type": "text/plain", "Content-Length": String(text.length) },
+        });
+      }
+      const origin = await originOf(hostnameOf(host));
+      if (origin === undefined) throw errors.notRedirected();
+      return new Response(null, { status: 308, headers: { Location: origin + target } });
+    } catch (error) {
+      return renderError(toHttpError(error));
+    }
+  };
 }

@@ -6,7 +6,11 @@ import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import type { Handler, HttpServer } from "../../http1/server.ts";
 import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";
 import { SECOND } from "../../rules/units.ts";
-import { applyCredentials, type ConfiguredCredentials } from "../../server/credentials.ts";
+import {
+  applyCredentials,
+  type ConfiguredCredentials,
+  readCredentials,
+} from "../../server/credentials.ts";
 import { loadDashboard } from "../../server/dashboard.ts";
 import { logFormatOf, standardLog } from "../../server/log.ts";
 import { Observation } from "../../server/observation.ts";
@@ -15,7 +19,7 @@ import { Server } from "../../server/server.ts";
 import { openFolderWarning } from "../../store/disk/store_files.ts";
 import { buildKind } from "../../version.ts";
 import { openS3Secret } from "../options/s3_secret.ts";
-import { type ServeOptions, serverNames } from "../options/serve_options.ts";
+import { readServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment, printError } from "../terminal/output.ts";
 import { plural } from "../terminal/text.ts";
 import { openBackups, type ServerBackups } from "./backups/server_backups.ts";
@@ -34,10 +38,14 @@ import {
   WANTED_DESCRIPTORS,
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
-import { NpxParent } from "./npx_parent.ts";
-import { partOf, sharingOf } from "./processes/shares.ts";
-import { ShutdownSignal } from "./processes/shutdown_signal.ts";
-import { LONE_PROCESS, type ServerProcess } from "./processes/worker.ts";
+import { NpxParent, ShutdownSignal } from "./processes/shutdown_signal.ts";
+import {
+  LONE_PROCESS,
+  partOf,
+  peersOf,
+  type ServerProcess,
+  sharingOf,
+} from "./processes/worker.ts";
 import {
   certificateProblem,
   certificateStatus,
@@ -46,6 +54,9 @@ import {
   warnOfCertificate,
 } from "./tls_files.ts";
 import { type Addresses, announceStart } from "./welcome.ts";
+import { variableOf } from "../options/arguments.ts";
+import type { Arguments } from "../options/command.ts";
+import { SERVE_OPTIONS } from "../options/configuration.ts";
 
 /** Ignores a timeout: the end of the process aborts what is still running. */
 export function ignoreTimeout(error: unknown): void {
@@ -277,4 +288,26 @@ async function limitConnections(
     },
     onHeld: (release) => connections.spareDescriptors(release),
   });
+}
+
+export async function runServe({ options }: Arguments, env: Environment): Promise<void> {
+  const settings = readServeOptions(options, env);
+  const peers = peersOf(env);
+  if (peers === undefined) warnOfSecrets(options);
+  if (peers === undefined && settings.processes > 1) {
+    const { superviseServer } = await import("./processes/supervisor.ts");
+    return await superviseServer(settings, Deno.args, env);
+  }
+  await serve(settings, readCredentials(env), env, peers);
+}
+
+/** Warns about secrets on the command line, which every user of the machine can read while the server runs. */
+function warnOfSecrets(options: ReadonlyMap<string, string>): void {
+  for (const { name, isSecret } of SERVE_OPTIONS) {
+    if (!isSecret || !options.has(name)) continue;
+    const advice = `use the variable ${variableOf(name)} instead`;
+    printError(
+      `Warning: other users of this machine can read the value of --${name}: ${advice}.\n`,
+    );
+  }
 }

@@ -6,8 +6,7 @@ import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import { announce, type Environment, logFailure } from "../terminal/output.ts";
-import { type Style, styleFor } from "../terminal/style.ts";
-import { printableJson } from "../terminal/text.ts";
+import { printableJson, type Style, styleFor } from "../terminal/text.ts";
 
 /** The URLs that a server listens on. */
 export interface Addresses {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { newProjectKey } from "../../rules/secrets.ts";
-import type { Style } from "../terminal/style.ts";
+import type { Style } from "../terminal/text.ts";
 import { type Start, startMessage, welcomeText } from "./welcome.ts";
 
 const PLAIN: Style = { bold: (text) => text, dim: (text) => text };

@@ -70,3 +70,53 @@ export function fitEnd(text: string, columns: number): string {
 function widthOf(grapheme: string): number {
   return WIDE.test(grapheme) ? 2 : 1;
 }
+
+/** The content of a cell: numbers are aligned right, `null` becomes a dash. */
+export type Cell = string | number | null;
+
+const GAP = "  ";
+
+/**
+ * Formats rows as columns under headings, aligned by their width on a terminal.
+ *
+ * @param emphasize Formats the line of headings.
+ */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  emphasize: (line: string) => string,
+): string {
+  const texts = rows.map((row) => row.map((cell) => cell === null ? "-" : printable(String(cell))));
+  const widths = headings.map((heading, column) =>
+    Math.max(...[heading, ...texts.map((row) => row[column] ?? "")].map(textWidth))
+  );
+  const isNumber = headings.map((_, column) => rows.some((row) => typeof row[column] === "number"));
+  const line = (row: readonly string[]) =>
+    row.map((text, column) => {
+      const space = " ".repeat((widths[column] ?? 0) - textWidth(text));
+      return isNumber[column] === true ? space + text : text + space;
+    }).join(GAP).trimEnd();
+  return [emphasize(line(headings)), ...texts.map(line)].map((text) => `${text}\n`).join("");
+}
+
+export interface Style {
+  bold(text: string): string;
+  /** For what matters less. */
+  dim(text: string): string;
+}
+
+const PLAIN: Style = { bold: (text) => text, dim: (text) => text };
+
+const COLOURED: Style = {
+  bold: (text) => `\x1b[1m${text}\x1b[0m`,
+  dim: (text) => `\x1b[2m${text}\x1b[0m`,
+};
+
+/** Returns the style of an output: plain text unless it is a terminal, and NO_COLOR is not set. */
+export function styleFor(
+  output: { isTerminal(): boolean },
+  env: { NO_COLOR?: string | undefined; TERM?: string | undefined },
+): Style {
+  const { NO_COLOR = "", TERM } = env;
+  return NO_COLOR !== "" || TERM === "dumb" || !output.isTerminal() ? PLAIN : COLOURED;
+}

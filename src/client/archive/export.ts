@@ -1,7 +1,6 @@
 import type { DownloadSource } from "../download.ts";
-import type { DriveInfo, FileInfo } from "../drives.ts";
+import type { DriveInfo, FileInfo, RemoteDrives } from "../drives.ts";
 import { isFatal } from "../errors.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
 import { forEachConcurrent, type Outcome, type TransferReport, withVersion } from "../transfers.ts";
 import type { IndexEntry } from "./index.ts";
 

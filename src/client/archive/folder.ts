@@ -1,8 +1,7 @@
 import { join } from "@std/path/join";
 import { download } from "../download.ts";
-import { copyTime, type FileInfo } from "../drives.ts";
+import { copyTime, type FileInfo, type RemoteDrives } from "../drives.ts";
 import { ClientError, fileError } from "../errors.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
 import {
   fileSource,
   isNotFound,

@@ -4,13 +4,11 @@ import { contentTypeOf } from "../../rules/content_type.ts";
 import { parseUtcTime } from "../../rules/dates.ts";
 import { driveNameProblem, fileNameProblem, folderNameProblem } from "../../rules/names.ts";
 import { copyVersion } from "../download.ts";
-import { copyTime, type FileInfo, sha256OfStream } from "../drives.ts";
+import { copyTime, type FileInfo, type RemoteDrives, sha256OfStream } from "../drives.ts";
 import { ClientError, hasStatus, isFileChanged } from "../errors.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
 import { isSameTime, type Source } from "../local_files.ts";
 import { forEachConcurrent, type Outcome, type TransferReport, TRANSFERS } from "../transfers.ts";
-import { stateKey, upload } from "../upload.ts";
-import type { UploadStates } from "../upload_states.ts";
+import { stateKey, upload, type UploadStates } from "../upload.ts";
 import { DRIVES_FOLDER, type IndexEntry } from "./index.ts";
 
 export interface ImportOptions {

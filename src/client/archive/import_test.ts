@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
 import { ClientError, KvdriveError } from "../errors.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
+import type { RemoteDrives } from "../drives.ts";
 import { FolderSource } from "./folder.ts";
 import type { ImportSource } from "./import.ts";
 import { makeArchive } from "./test_support.ts";

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { copyVersion } from "../download.ts";
-import { copyTime, type FileInfo } from "../drives.ts";
+import { copyTime, type FileInfo, type RemoteDrives } from "../drives.ts";
 import { ClientError, fileChanged, fileError } from "../errors.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
 import { linesOf, openPlainFile, readFile, writeAll } from "../local_files.ts";
 import { LocalPaths } from "../../rules/archive/local_paths.ts";
 import type { ExportTarget } from "./export.ts";

@@ -1,7 +1,7 @@
 import type { NameFilter } from "../../rules/transfer/globs.ts";
 import { ClientError } from "../errors.ts";
 import { relocate } from "./relocation.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
+import type { RemoteDrives } from "../drives.ts";
 import { type RemoteFolder, remoteTree, removeIn } from "./remote_tree.ts";
 import type { SyncSides } from "./sync.ts";
 import type { FileEntry, TreeEntry } from "./tree.ts";

@@ -4,7 +4,7 @@ import { type FileSystem, localNameProblem } from "../../rules/archive/local_pat
 import type { NameFilter } from "../../rules/transfer/globs.ts";
 import { download } from "../download.ts";
 import { type OnBytes, withVersion } from "../transfers.ts";
-import { sha256OfStream } from "../drives.ts";
+import { type RemoteDrives, sha256OfStream } from "../drives.ts";
 import { ClientError, fileError } from "../errors.ts";
 import {
   isNotFound,
@@ -14,7 +14,6 @@ import {
   readFile,
   removeIfExists,
 } from "../local_files.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
 import { localTree } from "./local_tree.ts";
 import { type RemoteFolder, remoteTree } from "./remote_tree.ts";
 import { Blocked, type SyncSides } from "./sync.ts";

@@ -1,7 +1,7 @@
 import { LONG_ANSWER_TIME } from "../api/transport.ts";
 import type { CopyResult, NamePair } from "../api/types.ts";
 import { fileExists, KvdriveError, unlessMissing } from "../errors.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
+import type { RemoteDrives } from "../drives.ts";
 
 /** Files that are copied or moved by one request: the server works on them one after another. */
 const BATCH = 200;

@@ -1,7 +1,6 @@
 import type { NameFilter } from "../../rules/transfer/globs.ts";
 import { compareNames } from "../../rules/names.ts";
-import { copyTime, type FileInfo } from "../drives.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
+import { copyTime, type FileInfo, type RemoteDrives } from "../drives.ts";
 import type { TreeEntry } from "./tree.ts";
 
 /** A folder of a drive: its name ends with a slash, or is empty for the whole drive. */

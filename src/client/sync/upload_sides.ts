@@ -8,12 +8,10 @@ import {
   folderNameProblem,
   MAX_FILE_NAME,
 } from "../../rules/names.ts";
-import { sha256OfStream } from "../drives.ts";
+import { type RemoteDrives, sha256OfStream } from "../drives.ts";
 import { ClientError } from "../errors.ts";
 import { fileSource, isNotFound, isSameTime, kindOf, readFile } from "../local_files.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
-import { upload } from "../upload.ts";
-import type { UploadStates } from "../upload_states.ts";
+import { upload, type UploadStates } from "../upload.ts";
 import { localTree } from "./local_tree.ts";
 import { type RemoteFolder, remoteTree, removeIn } from "./remote_tree.ts";
 import type { SyncSides } from "./sync.ts";

@@ -1,7 +1,7 @@
 import { delay } from "@std/async/delay";
 import { MINUTE, SECOND } from "../../rules/units.ts";
 import { hasStatus, isTransferError, KvdriveError, type TransferError } from "../errors.ts";
-import type { RemoteDrives } from "../remote_drives.ts";
+import type { RemoteDrives } from "../drives.ts";
 import type { RemoteFolder } from "./remote_tree.ts";
 
 /** Milliseconds without another change until changes are transferred, and after which that no longer counts. */

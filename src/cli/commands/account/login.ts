@@ -1,14 +1,9 @@
 import { resolve } from "@std/path/resolve";
 import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/credentials.ts";
+import { describeIdentity, type Identity, readIdentity } from "../../../client/administration.ts";
 import { hasStatus } from "../../../client/errors.ts";
-import { describeIdentity, type Identity, readIdentity } from "../../../client/identity.ts";
 import type { Arguments } from "../../options/command.ts";
-import {
-  DEFAULT_PROFILE,
-  type Profile,
-  ProfileFile,
-  requireProfileName,
-} from "../../profiles/profile_file.ts";
+import { DEFAULT_PROFILE, type Profile, ProfileFile, requireProfileName } from "./profile_file.ts";
 import { CommandError, type Environment, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
 import { CommandCall } from "../command_call.ts";

@@ -1,10 +1,5 @@
 import type { Arguments } from "../../options/command.ts";
-import {
-  credentialsOf,
-  ProfileFile,
-  requireProfile,
-  requireProfileName,
-} from "../../profiles/profile_file.ts";
+import { credentialsOf, ProfileFile, requireProfile, requireProfileName } from "./profile_file.ts";
 import { CommandError, type Environment } from "../../terminal/output.ts";
 import { CommandCall } from "../command_call.ts";
 

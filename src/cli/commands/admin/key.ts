@@ -1,8 +1,8 @@
-import type { ProjectKeyJson } from "../../../api/admin/json.ts";
+import type { ProjectKeyJson, S3KeyJson } from "../../../api/admin/json.ts";
 import type { Administration } from "../../../client/administration.ts";
 import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
 import { PERMISSIONS } from "../../../rules/rights.ts";
-import { KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
+import { isAccessKeyId, KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
 import { LIFE } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
@@ -72,10 +72,10 @@ async function keysOf(on: Administration, project: string): Promise<ProjectKeyJs
 const PREFIX_PROBLEM = `must be the ${KEY_PREFIX_LENGTH} characters that kvdrive key list shows`;
 
 /** The headings of the columns with the limits of keys. */
-export const LIMIT_HEADINGS = ["PERMISSIONS", "DRIVES", "NAMES BELOW", "EXPIRES", "LAST USED"];
+const LIMIT_HEADINGS = ["PERMISSIONS", "DRIVES", "NAMES BELOW", "EXPIRES", "LAST USED"];
 
 /** Returns the cells of a key in these columns. */
-export function limitCells(
+function limitCells(
   { permissions, drives, name_prefix, expires, last_used }: Omit<
     ProjectKeyJson,
     "prefix" | "name" | "created"
@@ -101,7 +101,7 @@ interface NewKey {
 }
 
 /** Parses the options that describe a new key. @param prefixOption Its names begin with this option. @throws {UsageError} */
-export function newKeyOptions(call: CommandCall, prefixOption: string): NewKey {
+function newKeyOptions(call: CommandCall, prefixOption: string): NewKey {
   call.validate("name", keyNameProblem);
   call.validate(prefixOption, namePrefixProblem);
   return {
@@ -130,3 +130,64 @@ function permissionProblem(text: string): string | undefined {
     ? undefined
     : `is ${quoteWord(text)}: choose from ${PERMISSIONS.join(", ")}`;
 }
+
+export async function createS3Key(call: CommandCall): Promise<void> {
+  const { project } = call;
+  const wanted = newKeyOptions(call, "prefix");
+  const made = await administer(
+    call,
+    (on) =>
+      on.create<S3KeyJson & { secret_access_key: string }>(
+        ["projects", project, "s3-keys"],
+        wanted,
+      ),
+  );
+  call.print(made, [
+    `Access key id:      ${made.access_key_id}`,
+    `Secret access key:  ${made.secret_access_key}`,
+    "",
+    "The secret is shown only once: store it like a password.",
+  ]);
+}
+
+export async function listS3Keys(call: CommandCall): Promise<void> {
+  const { project } = call;
+  const keys = await administer(call, (on) => s3KeysOf(on, project));
+  const rows = keys.map(({ access_key_id, prefix, usable, ...key }) => [
+    access_key_id,
+    key.name,
+    key.created,
+    ...limitCells({ ...key, name_prefix: prefix }),
+    usable ? "yes" : "no",
+  ]);
+  const headings = ["ACCESS KEY ID", "NAME", "CREATED", ...LIMIT_HEADINGS, "USABLE"];
+  call.printTable({ s3_keys: keys }, headings, rows, `The project ${project} has no S3 keys.`);
+}
+
+export async function revokeS3Key(call: CommandCall): Promise<void> {
+  const { project } = call;
+  // Another value may be a secret, which is not repeated.
+  call.validate("ACCESS-KEY-ID", (text) => isAccessKeyId(text) ? undefined : ID_PROBLEM);
+  const id = call.required("ACCESS-KEY-ID");
+  await administer(call, async (on) => {
+    const key = (await s3KeysOf(on, project)).find(({ access_key_id }) => access_key_id === id);
+    if (key === undefined) {
+      throw new CommandError(
+        `The project ${project} has no S3 key ${id}: see kvdrive s3-key list`,
+      );
+    }
+    const name = key.name === null ? "" : ` ("${key.name}")`;
+    call.confirm(`Revoke the S3 key ${id}${name} of the project ${project}?`);
+    await on.delete("projects", project, "s3-keys", id);
+  });
+  call.print({ access_key_id: id }, [
+    `The S3 key ${id} is revoked. Running servers refuse it within 5 seconds.`,
+  ]);
+}
+
+async function s3KeysOf(on: Administration, project: string): Promise<S3KeyJson[]> {
+  return (await on.get<{ s3_keys: S3KeyJson[] }>(["projects", project, "s3-keys"])).s3_keys;
+}
+
+/** What an id must be, as the end of a sentence. */
+const ID_PROBLEM = "must be the 20 characters that kvdrive s3-key list shows";

@@ -1,10 +1,9 @@
 import { MAX_LIST } from "../../../rules/names.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
-import { sizeCell } from "../command_call.ts";
+import { type CommandCall, sizeCell } from "../command_call.ts";
 import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
 import { administer } from "../administer.ts";
-import type { CommandCall } from "../command_call.ts";
 
 /** The most events and days that can be asked for. */
 const MAX_EVENTS = 1_000_000;

@@ -1,7 +1,7 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
-import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
 import { adminCommand, S3_SECRET_FILE } from "../command_kinds.ts";
+import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
 
 const APP_OPERANDS = ["PROJECT", "APP"];
 
@@ -149,7 +149,7 @@ export const keyCommands: readonly Command[] = [
       ["kvdrive s3-key create album --name backup", "Print an access key id and its secret"],
       ["kvdrive s3-key create album --drives photos --permissions read,list", "Only reads photos"],
     ],
-    load: async () => (await import("./s3_key.ts")).createS3Key,
+    load: async () => (await import("./key.ts")).createS3Key,
   }),
   adminCommand({
     name: "s3-key list",
@@ -157,7 +157,7 @@ export const keyCommands: readonly Command[] = [
     options: [S3_SECRET_FILE],
     summary: "list the S3 keys of a project",
     examples: [["kvdrive s3-key list album", "Print a table"]],
-    load: async () => (await import("./s3_key.ts")).listS3Keys,
+    load: async () => (await import("./key.ts")).listS3Keys,
   }),
   adminCommand({
     name: "s3-key revoke",
@@ -165,7 +165,7 @@ export const keyCommands: readonly Command[] = [
     asks: true,
     summary: "revoke an S3 key",
     examples: [["kvdrive s3-key revoke album KV5T8QZ0M3RWXN7J2B4K", "Revoke it, after a question"]],
-    load: async () => (await import("./s3_key.ts")).revokeS3Key,
+    load: async () => (await import("./key.ts")).revokeS3Key,
   }),
 ];
 

@@ -1,7 +1,6 @@
 import { deadline } from "@std/async/deadline";
-import { Connection } from "../../../client/connection.ts";
-import { RemoteDrives } from "../../../client/remote_drives.ts";
-import { commandRetrier } from "../../../client/retrier.ts";
+import { commandRetrier, Connection } from "../../../client/connection.ts";
+import { RemoteDrives } from "../../../client/drives.ts";
 import {
   Arguments,
   type Command,

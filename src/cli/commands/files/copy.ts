@@ -15,7 +15,7 @@ import { type DrivePath, isFolder, isRemote, parseSelection, parseTarget } from 
 import { fetchFiles } from "./get.ts";
 import { sendFiles } from "./put.ts";
 import { RemoteSource } from "./remote_source.ts";
-import { TransferSession } from "./transfer_session.ts";
+import { TransferSession } from "../session.ts";
 
 export async function copyFiles(call: CommandCall): Promise<void> {
   await transfer(call, "copy");

@@ -6,20 +6,18 @@ import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
 import type { DriveInfo } from "../../../client/drives.ts";
 import { statIfExists } from "../../../client/local_files.ts";
-import { commandRetrier } from "../../../client/retrier.ts";
+import { commandRetrier } from "../../../client/connection.ts";
 import { EXPORT_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { TransferProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
-import type { CommandCall } from "../command_call.ts";
-import { openStates, Session } from "../session.ts";
+import { type CommandCall, projectIdProblem } from "../command_call.ts";
+import { openStates, problemOf, Session } from "../session.ts";
 import { requireDriveName } from "../drive_path.ts";
 import { connectToStore } from "../local_server.ts";
 import { hasStore, noStore, withStore } from "../local_store.ts";
-import { projectIdProblem } from "../command_call.ts";
-import { problemOf } from "./transfer_session.ts";
 
 export async function runExport(call: CommandCall): Promise<void> {
   const path = call.operand(0);

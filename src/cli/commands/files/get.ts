@@ -13,14 +13,16 @@ import {
 } from "../../../client/transfers.ts";
 import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../../rules/archive/local_paths.ts";
 import { formatBytes } from "../../../rules/units.ts";
-import { UsageError, writeOut } from "../../terminal/output.ts";
+import { CommandError, UsageError, writeOut } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { CommandCall } from "../command_call.ts";
 import { isFolder, parseSelection, type Selection } from "../drive_path.ts";
 import { PIPE } from "./local_source.ts";
 import type { Existing } from "./put.ts";
 import { RemoteSource } from "./remote_source.ts";
-import { TransferSession } from "./transfer_session.ts";
+import { Session, TransferSession } from "../session.ts";
+import { type ByteRange, parseRange } from "../../../rules/byte_range.ts";
+import { NameFilter } from "../../../rules/transfer/globs.ts";
 
 export interface FetchJob {
   sources: readonly Selection[];
@@ -238,4 +240,37 @@ async function isSame(file: FileInfo, target: string, there: Deno.FileInfo): Pro
   if (there.size !== file.size) return false;
   if (file.sha256 !== undefined) return await sha256OfStream(readFile(target)) === file.sha256;
   return isSameTime(there.mtime?.getTime() ?? 0, copyTime(file));
+}
+
+/** `kvdrive cat`: writes files, or a range of their bytes, to standard output. */
+export async function printFiles(call: CommandCall): Promise<void> {
+  const range = call.get("range");
+  // Whether the file has such bytes is seen later.
+  if (range !== undefined && parseRange(`bytes=${range}`, Number.MAX_SAFE_INTEGER) === undefined) {
+    throw new UsageError(
+      `Bad value "${range}" of --range: it must be FIRST-LAST, FIRST- or -COUNT, in bytes from 0`,
+    );
+  }
+  const selections = call.operands.map((word) => parseSelection(word, call.get("drive")));
+  using session = await Session.open(call);
+  const { drives } = session;
+  for (const selection of selections) {
+    const source = await RemoteSource.require(drives, selection);
+    const { drive, folder } = source;
+    if (folder !== undefined) throw new CommandError(`${drive}:${folder} is a folder: use get`);
+    for await (const entry of source.entries(new NameFilter({}))) {
+      if (entry.kind !== "file") continue;
+      const { file } = entry;
+      const { start, end } = rangeOf(range, drive, file);
+      if (start === end) continue;
+      await copyVersion({ drives, drive, file, end }, start, writeOut);
+    }
+  }
+}
+
+/** @throws {CommandError} if the file has none of the bytes. */
+function rangeOf(text: string | undefined, drive: string, { name, size }: FileInfo): ByteRange {
+  const range = text === undefined ? undefined : parseRange(`bytes=${text}`, size);
+  if (range !== "unsatisfiable") return range ?? { start: 0, end: size };
+  throw new CommandError(`${drive}:${name} has ${size} bytes, none of which are in ${text}`);
 }

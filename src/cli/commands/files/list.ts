@@ -1,16 +1,18 @@
-import { copyTime, type FileInfo } from "../../../client/drives.ts";
-import type { Entry, RemoteDrives } from "../../../client/remote_drives.ts";
-import { escapeGlob, Glob } from "../../../rules/transfer/globs.ts";
-import { DAY, parseByteSize, parseDuration } from "../../../rules/units.ts";
+import { decodeBase64 } from "@std/encoding/base64";
+import { encodeHex } from "@std/encoding/hex";
+import { copyTime, type Entry, type FileInfo, type RemoteDrives } from "../../../client/drives.ts";
+import { escapeGlob, Glob, NameFilter } from "../../../rules/transfer/globs.ts";
+import { DAY, formatBytes, parseByteSize, parseDuration } from "../../../rules/units.ts";
 import { parseValue } from "../../options/arguments.ts";
 import type { ValueType } from "../../options/value_types.ts";
-import { CommandError, UsageError } from "../../terminal/output.ts";
+import { CommandError, sizeText, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { CommandCall } from "../command_call.ts";
 import { Session } from "../session.ts";
 import { parseSelection, requireDriveName, type Selection } from "../drive_path.ts";
-import { jsonOf, lineOf, sizeColumn, withDigests } from "./listing.ts";
 import { RemoteSource } from "./remote_source.ts";
+import type { Change, ChangePageOptions } from "../../../client/api/changes.ts";
+import { CHANGE_WAIT } from "../../../client/sync/watch.ts";
 
 /** `kvdrive ls`: the drives, or the files and folders of a drive. */
 export async function list(call: CommandCall): Promise<void> {
@@ -217,11 +219,109 @@ export async function showFiles(call: CommandCall): Promise<void> {
 /** Lists the selected files with their digests. */
 async function* filesOf(drives: RemoteDrives, source: RemoteSource): AsyncGenerator<FileInfo> {
   if (source.single !== undefined) return yield source.single;
-  const { NameFilter } = await import("../../../rules/transfer/globs.ts");
   async function* files(): AsyncGenerator<FileInfo> {
     for await (const entry of source.entries(new NameFilter({}))) {
       if (entry.kind === "file") yield entry.file;
     }
   }
   yield* withDigests(drives, source.drive, files());
+}
+
+/** Columns of a time in ISO 8601. */
+const TIME_WIDTH = 20;
+
+/** Characters of a SHA-256 in hexadecimal digits. */
+const DIGEST_WIDTH = 64;
+
+/** Files whose digests are asked for at once. */
+const LOOKUPS = 16;
+
+/** Returns a line of a listing: size, time of the last modification, and name. */
+function lineOf(entry: Entry, name: string, hasDigests: boolean): string {
+  if (entry.size === undefined) {
+    const width = TIME_WIDTH + (hasDigests ? 2 + DIGEST_WIDTH : 0);
+    return `${sizeColumn()}  ${" ".repeat(width)}  ${name}`;
+  }
+  const time = new Date(copyTime(entry)).toISOString().replace(/\.\d+Z$/, "Z");
+  const digest = hasDigests ? `  ${(hexOf(entry) ?? "-").padEnd(DIGEST_WIDTH)}` : "";
+  return `${sizeColumn(entry.size)}  ${time}${digest}  ${name}`;
+}
+
+/** Returns a column of sizes: of 7 characters on a terminal, of 15 for exact bytes. */
+function sizeColumn(bytes?: number): string {
+  const text = bytes === undefined ? "" : sizeText(bytes);
+  return text.padStart(Deno.stdout.isTerminal() ? 7 : 15);
+}
+
+/** Returns what is printed of a file or folder as JSON. */
+function jsonOf(entry: Entry): Record<string, unknown> {
+  if (entry.size === undefined) return { name: entry.name };
+  const { name, size, type, etag, modified, mtime } = entry;
+  const sha256 = hexOf(entry);
+  return {
+    name,
+    size,
+    content_type: type,
+    etag,
+    modified: new Date(modified).toISOString(),
+    ...(mtime === undefined ? {} : { mtime: new Date(mtime).toISOString() }),
+    ...(sha256 === undefined ? {} : { sha256 }),
+  };
+}
+
+/** Returns the SHA-256 of a file in hexadecimal digits, as `sha256sum` prints it. */
+function hexOf({ sha256 }: FileInfo): string | undefined {
+  return sha256 === undefined ? undefined : encodeHex(decodeBase64(sha256));
+}
+
+/** Adds the digests to files, which listings of the server do not have. A file that was deleted meanwhile has none. */
+async function* withDigests<T extends Entry>(
+  drives: RemoteDrives,
+  drive: string,
+  entries: AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const waiting: Promise<T>[] = [];
+  for await (const entry of entries) {
+    waiting.push(withDigest(drives, drive, entry));
+    const first = waiting.length < LOOKUPS ? undefined : waiting.shift();
+    if (first !== undefined) yield await first;
+  }
+  for (const one of waiting) yield await one;
+}
+
+async function withDigest<T extends Entry>(
+  drives: RemoteDrives,
+  drive: string,
+  entry: T,
+): Promise<T> {
+  if (entry.size === undefined) return entry;
+  const { etag, sha256 } = await drives.stat(drive, entry.name) ?? {};
+  return etag === entry.etag && sha256 !== undefined ? { ...entry, sha256 } : entry;
+}
+
+/** Changes that one request asks for. */
+const PAGE = 1000;
+
+/** `kvdrive changes`: what happened in a drive, and with `--follow` what happens. */
+export async function showChanges(call: CommandCall): Promise<void> {
+  const drive = call.required("DRIVE");
+  requireDriveName(drive);
+  const follows = call.has("follow");
+  using session = await Session.open(call);
+  const read = (options: ChangePageOptions) => session.drives.drive(drive).changePage(options);
+  const since = call.get("since") ?? "0";
+  let last = since === "now" ? (await read({})).last : since;
+  while (true) {
+    const page = await read({ since: last, limit: PAGE, wait: follows ? CHANGE_WAIT : undefined });
+    for (const change of page.changes) session.print(change, changeLine(change));
+    last = page.last;
+    if (!follows && !page.more) break;
+  }
+  if (!call.has("json")) session.view.printNotice(`Later changes: --since ${last}`);
+}
+
+function changeLine({ at, type, name, from, size }: Change): string {
+  const moved = from === undefined ? "" : `${from} -> `;
+  const bytes = size === undefined ? "" : `  ${formatBytes(size)}`;
+  return `${at}  ${type.padEnd("delete".length)}  ${moved}${name}${bytes}`;
 }

@@ -3,15 +3,14 @@ import { join } from "@std/path/join";
 import { ClientError, fileExists, hasStatus } from "../../../client/errors.ts";
 import { fileSource, type Source } from "../../../client/local_files.ts";
 import { forEachConcurrent, type OnBytes, type Outcome } from "../../../client/transfers.ts";
-import { upload } from "../../../client/upload.ts";
-import type { UploadStates } from "../../../client/upload_states.ts";
+import { upload, type UploadStates } from "../../../client/upload.ts";
 import { Semaphore } from "../../../rules/concurrency.ts";
 import { contentTypeOf, contentTypeProblem } from "../../../rules/content_type.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { CommandCall } from "../command_call.ts";
-import { openStates } from "../session.ts";
+import { openStates, TransferSession } from "../session.ts";
 import { type DrivePath, isFolder, parseTarget } from "../drive_path.ts";
 import {
   type Candidate,
@@ -20,7 +19,6 @@ import {
   namesContents,
   openPipe,
 } from "./local_source.ts";
-import { TransferSession } from "./transfer_session.ts";
 
 /** What happens to a file that has the name of one that is transferred. */
 export type Existing = "replace" | "fail" | "skip";

@@ -1,6 +1,5 @@
-import type { FileInfo } from "../../../client/drives.ts";
+import type { FileInfo, RemoteDrives } from "../../../client/drives.ts";
 import { ClientError, hasStatus } from "../../../client/errors.ts";
-import type { RemoteDrives } from "../../../client/remote_drives.ts";
 import { remoteTree } from "../../../client/sync/remote_tree.ts";
 import type { Glob, NameFilter } from "../../../rules/transfer/globs.ts";
 import { isFolder, type Selection } from "../drive_path.ts";

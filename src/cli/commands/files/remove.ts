@@ -5,7 +5,7 @@ import { plural } from "../../terminal/text.ts";
 import type { CommandCall } from "../command_call.ts";
 import { isFolder, parseSelection, type Selection } from "../drive_path.ts";
 import { RemoteSource } from "./remote_source.ts";
-import { TransferSession } from "./transfer_session.ts";
+import { TransferSession } from "../session.ts";
 
 /** What is to be deleted, by drive. */
 interface Doomed {

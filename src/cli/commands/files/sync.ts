@@ -12,15 +12,14 @@ import type { RemoteFolder } from "../../../client/sync/remote_tree.ts";
 import { UploadSides } from "../../../client/sync/upload_sides.ts";
 import { driveSource, folderSource, watch } from "../../../client/sync/watch.ts";
 import { TransferReport } from "../../../client/transfers.ts";
-import type { UploadStates } from "../../../client/upload_states.ts";
+import type { UploadStates } from "../../../client/upload.ts";
 import { LOCAL_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { CommandCall } from "../command_call.ts";
-import { openStates } from "../session.ts";
+import { openStates, problemOf, TransferSession } from "../session.ts";
 import { isFolder, isRemote, parseTarget } from "../drive_path.ts";
-import { problemOf, TransferSession } from "./transfer_session.ts";
 
 /** The two folders of a synchronisation: a string is a path of this machine. */
 interface Ends {

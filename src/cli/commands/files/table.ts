@@ -183,7 +183,7 @@ export const fileCommands: readonly Command[] = [
       ["kvdrive cat logs:today --range -1000", "Print the last 1000 bytes"],
       ["kvdrive cat films:a.mkv --range 0-99", "Print the first 100 bytes"],
     ],
-    load: async () => (await import("./cat.ts")).printFiles,
+    load: async () => (await import("./get.ts")).printFiles,
   }),
   clientCommand({
     name: "rm",
@@ -239,7 +239,7 @@ export const fileCommands: readonly Command[] = [
       ["kvdrive changes photos", "Print the changes that the project keeps"],
       ["kvdrive changes photos --follow --since now --json", "Tell a program of each new change"],
     ],
-    load: async () => (await import("./changes.ts")).showChanges,
+    load: async () => (await import("./list.ts")).showChanges,
   }),
   clientCommand({
     name: "export",

@@ -12,7 +12,7 @@ export const serveCommand: Command = {
     ["kvdrive serve --port 9000 --data /srv/files", "Another port, and another folder"],
     ["kvdrive serve --backup-dir /srv/backups --every 6h", "Back the store up every six hours"],
   ],
-  load: async () => (await import("../../serve/command.ts")).runServe,
+  load: async () => (await import("../../serve/serve.ts")).runServe,
 };
 
 export const healthcheckCommand: Command = {

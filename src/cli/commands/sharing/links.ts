@@ -2,15 +2,14 @@ import { createdBy } from "../../../client/administration.ts";
 import type { LinkChanges, LinkOptions } from "../../../client/api/types.ts";
 
 import { isTemporary, KvdriveError, unlessMissing } from "../../../client/errors.ts";
-import { RemoteDrives } from "../../../client/remote_drives.ts";
+import { RemoteDrives } from "../../../client/drives.ts";
 import { COUNT, LIFE, type ValueType } from "../../options/value_types.ts";
 import { printNotice, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
 import { plural } from "../../terminal/text.ts";
 import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
 import type { CommandCall } from "../command_call.ts";
-import { drivesOf, listIn } from "../drive_lists.ts";
-import { findEach } from "./targets.ts";
+import { drivesOf, findEach, listIn } from "./drive_lists.ts";
 
 /** Characters of a link's token that are its id. */
 const ID_LENGTH = 26;

@@ -108,7 +108,7 @@ export const uploadCommands: readonly Command[] = [
     operands: ["[DRIVE]"],
     summary: "list uploads that are not complete",
     examples: [["kvdrive upload list photos", "Print a table"]],
-    load: async () => (await import("./uploads.ts")).listUploads,
+    load: async () => (await import("./drives.ts")).listUploads,
   }),
   serverCommand({
     name: "upload abort",
@@ -116,7 +116,7 @@ export const uploadCommands: readonly Command[] = [
     options: [DRIVE_OF_IDS],
     summary: "abort uploads, and free their bytes",
     examples: [["kvdrive upload abort photos:film.mkv", "Abort the open uploads of a file"]],
-    load: async () => (await import("./uploads.ts")).abortUploads,
+    load: async () => (await import("./drives.ts")).abortUploads,
   }),
 ];
 

@@ -1,12 +1,11 @@
 import type { Drive } from "../../../client/api/drive.ts";
 import type { RestoreResult, TrashItem } from "../../../client/api/types.ts";
-import { RemoteDrives } from "../../../client/remote_drives.ts";
+import { RemoteDrives } from "../../../client/drives.ts";
 import { CommandError, printNotice } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
-import { sizeCell } from "../command_call.ts";
+import { type CommandCall, sizeCell } from "../command_call.ts";
 import { isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
-import type { CommandCall } from "../command_call.ts";
-import { drivesOf, listIn } from "../drive_lists.ts";
+import { drivesOf, listIn } from "./drive_lists.ts";
 
 /** Items that one request restores. */
 const MAX_RESTORED = 1000;

@@ -9,7 +9,7 @@ import { printNotice } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { TaskProgress } from "../../terminal/task_progress.ts";
 import type { CommandCall } from "../command_call.ts";
-import { settingsOf, summaryJson } from "./repository_call.ts";
+import { settingsOf, summaryJson } from "./repository.ts";
 
 export async function addSnapshot(call: CommandCall): Promise<void> {
   await call.requireStore();

@@ -11,8 +11,7 @@ import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
 import { plural } from "../../terminal/text.ts";
 import { TaskProgress } from "../../terminal/task_progress.ts";
 import type { CommandCall } from "../command_call.ts";
-import { checkStore } from "./check_store.ts";
-import { checkS3Keys } from "./s3_keys.ts";
+import { checkS3Keys, checkStore } from "./check_store.ts";
 
 /** Bytes of a database page. */
 const PAGE_SIZE = 4096;

@@ -1,10 +1,11 @@
 import { failureReason } from "../../../rules/system_error.ts";
-import { CannotRestore } from "../../../store/engine/errors.ts";
-import { type VerifyReport, verifyStore } from "../../../store/verify/verify.ts";
+import { CannotRestore, S3KeysUnavailable } from "../../../store/engine/errors.ts";
+import { type S3KeyEntry, type VerifyReport, verifyStore } from "../../../store/verify/verify.ts";
 import { printError } from "../../terminal/output.ts";
 import type { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural, printable } from "../../terminal/text.ts";
 import type { CommandCall } from "../command_call.ts";
+import { S3SecretBox, type S3SecretKey } from "../../../store/accounts/s3_secrets.ts";
 
 /** Problems that are listed. */
 const SHOWN = 20;
@@ -57,4 +58,35 @@ export async function checkStore(
   throw new CannotRestore(
     `The ${place} is damaged: it has ${plural(problems.length, "problem")}${advice}`,
   );
+}
+
+/** The S3 keys of a store, in the JSON of a result. */
+export interface S3KeysFound {
+  total: number;
+  /** Those whose secrets cannot be decrypted. */
+  unusable: number;
+  /** A sentence; `null` if all can be used. */
+  problem: string | null;
+}
+
+/** Finds out which S3 keys can be used with what encrypts their secrets. */
+export async function checkS3Keys(
+  keys: readonly S3KeyEntry[],
+  secretKey: S3SecretKey,
+): Promise<S3KeysFound> {
+  const box = new S3SecretBox(secretKey);
+  const problems: string[] = [];
+  for (const { accessKeyId, record: { project, secret } } of keys) {
+    try {
+      await box.open(secret, { accessKeyId, project });
+    } catch (error) {
+      if (!(error instanceof S3KeysUnavailable)) throw error;
+      problems.push(error.message);
+    }
+  }
+  const [total, unusable] = [keys.length, problems.length];
+  const problem = unusable === 0
+    ? null
+    : `${problems[0]}. This concerns ${unusable} of ${plural(total, "S3 key")}`;
+  return { total, unusable, problem };
 }

@@ -18,9 +18,8 @@ import { BANDWIDTH } from "../../options/value_types.ts";
 import { CommandError, printNotice, UsageError, writeOut } from "../../terminal/output.ts";
 import { TaskProgress } from "../../terminal/task_progress.ts";
 import type { CommandCall } from "../command_call.ts";
-import { checkStore, printProblems, type StoreCheck } from "./check_store.ts";
-import { checkS3Keys } from "./s3_keys.ts";
-import { settingsOf } from "./repository_call.ts";
+import { checkS3Keys, checkStore, printProblems, type StoreCheck } from "./check_store.ts";
+import { settingsOf } from "./repository.ts";
 
 /** Standard output. */
 const PIPE = "-";

@@ -6,13 +6,13 @@ import { isoSeconds } from "../../../rules/dates.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { RateLimiter } from "../../../rules/transfer/rate_limiter.ts";
 import { filesOfDamage } from "../../../store/snapshots/restore/damaged_files.ts";
-import { retentionOf } from "../../options/retention_options.ts";
+import { retentionOf } from "../../options/configuration.ts";
 import { BANDWIDTH, COUNT } from "../../options/value_types.ts";
 import { CommandError, printNotice } from "../../terminal/output.ts";
 import { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
 import { type CommandCall, sizeCell } from "../command_call.ts";
-import { settingsOf, summaryJson } from "./repository_call.ts";
+import { settingsOf, summaryJson } from "./repository.ts";
 
 /** Files that are listed in one sentence about damage. */
 const SHOWN = 20;

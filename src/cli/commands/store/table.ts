@@ -1,6 +1,6 @@
 import type { Command } from "../../options/command.ts";
 import type { OptionSpec } from "../../options/arguments.ts";
-import { KEEP_OPTIONS } from "../../options/retention_options.ts";
+import { KEEP_OPTIONS } from "../../options/configuration.ts";
 import { commandWithoutStore, S3_SECRET_FILE, storeCommand } from "../command_kinds.ts";
 
 /** Options of every command that opens a repository. */
@@ -75,7 +75,7 @@ export const storeCommands: readonly Command[] = [
     options: [REQUIRED_TO, ...REPOSITORY],
     summary: "list the keys of an encrypted repository",
     examples: [["kvdrive backup key list --to /srv/backups", "Show their ids"]],
-    load: async () => (await import("./repository_keys.ts")).showKeys,
+    load: async () => (await import("./repository.ts")).showKeys,
   }),
   commandWithoutStore({
     name: "backup key add",
@@ -93,7 +93,7 @@ export const storeCommands: readonly Command[] = [
     examples: [
       ["kvdrive backup key add --to /srv/backups --new-passphrase-file new.txt", "Add one"],
     ],
-    load: async () => (await import("./repository_keys.ts")).addPassphrase,
+    load: async () => (await import("./repository.ts")).addPassphrase,
   }),
   commandWithoutStore({
     name: "backup key remove",
@@ -101,7 +101,7 @@ export const storeCommands: readonly Command[] = [
     options: [REQUIRED_TO, ...REPOSITORY],
     summary: "remove a key of an encrypted repository, and so its passphrase",
     examples: [["kvdrive backup key remove 1f0c5a7e9b2d4c68 --to /srv/backups", "Remove one"]],
-    load: async () => (await import("./repository_keys.ts")).removePassphrase,
+    load: async () => (await import("./repository.ts")).removePassphrase,
   }),
   storeCommand({
     name: "backup",

@@ -15,7 +15,7 @@ import { CommandError, printError } from "../../terminal/output.ts";
 import { TaskProgress } from "../../terminal/task_progress.ts";
 import { plural, printable } from "../../terminal/text.ts";
 import type { CommandCall } from "../command_call.ts";
-import { checkS3Keys } from "./s3_keys.ts";
+import { checkS3Keys } from "./check_store.ts";
 
 export async function verify(call: CommandCall): Promise<void> {
   await call.requireStore();

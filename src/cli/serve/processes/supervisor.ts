@@ -12,7 +12,7 @@ import {
   serverLog,
   StartError,
 } from "../../terminal/output.ts";
-import { NpxParent } from "../npx_parent.ts";
+import { NpxParent, onSignals, SIGNALS } from "./shutdown_signal.ts";
 import {
   type Announcement,
   ASSIGNMENT_VARIABLE,
@@ -21,7 +21,6 @@ import {
   type Ports,
   type Question,
 } from "./messages.ts";
-import { onSignals, SIGNALS } from "./shutdown_signal.ts";
 
 /** The pause before a process that has ended is started again, in milliseconds. It doubles with each end. */
 export const FIRST_PAUSE = SECOND;

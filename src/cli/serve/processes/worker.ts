@@ -1,4 +1,3 @@
-import process from "node:process";
 import { SECOND } from "../../../rules/units.ts";
 import type { Environment } from "../../terminal/output.ts";
 import { type Announcements, NO_PEERS, type Peers, type Questions } from "../../../server/peers.ts";
@@ -10,6 +9,10 @@ import {
   type Ports,
 } from "./messages.ts";
 import { onSignals, SIGNALS } from "./shutdown_signal.ts";
+import type { PortSharing } from "../../../http1/listener.ts";
+import type { ServeOptions } from "../../options/serve_options.ts";
+
+import process from "node:process";
 
 /** How long the other processes have for an answer, in milliseconds. */
 const ANSWER_TIME = SECOND;
@@ -146,4 +149,28 @@ class WorkerPeers implements ServerProcess {
 /** Sends to the parent. Without it, this process is about to end. */
 function send(message: MessageToParent): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}
+
+/** Returns how a process shares its ports with others; `undefined` if there are none. */
+export function sharingOf({ count, ports }: ServerProcess): PortSharing | undefined {
+  if (count === 1) return undefined;
+  return ports === undefined ? "first" : "further";
+}
+
+/** Returns the options of one process: with the ports that the first one has opened, and its part of the limits. */
+export function partOf(options: ServeOptions, { count, ports }: ServerProcess): ServeOptions {
+  const part = { ...options, maxUploads: Math.floor(options.maxUploads / count) };
+  if (ports === undefined) return part;
+  const { acme } = options;
+  return {
+    ...part,
+    port: ports.server,
+    appsPort: ports.gate ?? "off",
+    s3Port: ports.s3 ?? "off",
+    acme: acme && {
+      ...acme,
+      httpPort: ports.http ?? acme.httpPort,
+      plain: acme.plain && { ...acme.plain, port: ports.plain ?? acme.plain.port },
+    },
+  };
 }

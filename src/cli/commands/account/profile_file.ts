@@ -1,10 +1,10 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { type Credentials, keyCredentials, tokenCredentials } from "../../client/credentials.ts";
-import { replacePrivateFile } from "../../client/local_files.ts";
-import { failureReason } from "../../rules/system_error.ts";
-import { CommandError, type Environment, UsageError } from "../terminal/output.ts";
-import { quoteWord } from "../terminal/text.ts";
+import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/credentials.ts";
+import { replacePrivateFile } from "../../../client/local_files.ts";
+import { failureReason } from "../../../rules/system_error.ts";
+import { CommandError, type Environment, UsageError } from "../../terminal/output.ts";
+import { quoteWord } from "../../terminal/text.ts";
 
 /** A server, and what opens it. */
 export interface Profile {

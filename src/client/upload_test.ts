@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { UPLOAD_STATE_TIME, UploadStates } from "./upload_states.ts";
+import { UPLOAD_STATE_TIME, UploadStates } from "./upload.ts";
 
 async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();

@@ -5,8 +5,7 @@ import { readServeOptions, type ServeOptions } from "../../options/serve_options
 import { MIB } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { createMemoryBudget } from "../../../server/memory.ts";
-import { partOf, sharingOf } from "./shares.ts";
-import { LONE_PROCESS, type ServerProcess } from "./worker.ts";
+import { LONE_PROCESS, partOf, type ServerProcess, sharingOf } from "./worker.ts";
 
 const PORTS = { server: 8000, gate: 8001 };
 

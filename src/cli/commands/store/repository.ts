@@ -1,10 +1,26 @@
-import { KEYS, listKeys } from "../../../repository/keys.ts";
-import { Repository } from "../../../repository/repository.ts";
+import { Repository, type RepositorySettings } from "../../../repository/repository.ts";
 import { isoSeconds } from "../../../rules/dates.ts";
-import { CommandError, UsageError } from "../../terminal/output.ts";
+import type { SnapshotSummary } from "../../../store/snapshots/take_snapshot.ts";
+import { passphraseOf, repositorySettings } from "../../serve/backups/repository_settings.ts";
 import type { CommandCall } from "../command_call.ts";
-import { passphraseOf } from "../../serve/backups/repository_settings.ts";
-import { settingsOf } from "./repository_call.ts";
+import { KEYS, listKeys } from "../../../repository/keys.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+
+/** Returns what opens the repository that a command names. @param option The option of its target. */
+export async function settingsOf(call: CommandCall, option = "to"): Promise<RepositorySettings> {
+  return await repositorySettings({
+    target: call.required(option),
+    s3Endpoint: call.get("s3-endpoint"),
+    passphraseFile: call.get("passphrase-file"),
+    isUnencryptedAllowed: call.has("unencrypted"),
+  }, call.env);
+}
+
+export function summaryJson(
+  { id, time, files, bytes, added }: SnapshotSummary,
+): Record<string, unknown> {
+  return { id, time: isoSeconds(time), files, bytes, added };
+}
 
 async function openEncrypted(call: CommandCall): Promise<Repository & { key: { id: string } }> {
   const repository = await Repository.open(await settingsOf(call));

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { NpxParent } from "./npx_parent.ts";
+import { NpxParent } from "./shutdown_signal.ts";
 
 /** Longer than it takes to notice that the parent has changed, in milliseconds. */
 const LONG = 1200;
