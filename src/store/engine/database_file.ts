@@ -28,6 +28,7 @@ import type { ReadMode } from "../reads/read_mode.ts";
 import type { KvReader } from "../reads/read_queue.ts";
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { isKnownSchema, SqliteReader } from "../reads/sqlite_reader.ts";
+import { ThreadReader } from "../reads/thread_reader.ts";
 import { type Commits, embeddedCommits } from "./commits.ts";
 import { Database } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
@@ -218,8 +219,10 @@ async function openFile(
   await kv.get([""]);
   const locks = opened.use(new LockProbe(path));
   const log = opened.use(new WriteAheadLog(path));
-  const diskReader = recordReader(kv, unreadable);
   const isKnown = isKnownSchema(path);
+  const diskReader = reads === "kv" || !isKnown
+    ? recordReader(kv, unreadable)
+    : opened.use(new ThreadReader(path, unreadable));
   const read = (isMapped: boolean) =>
     opened.use(new SqliteReader(path, diskReader, { isMapped, unreadable }));
   const reader = reads === "kv" || !isKnown ? diskReader : read(false);
@@ -242,13 +245,13 @@ export async function createTables(path: string): Promise<void> {
  */
 async function byteFileOf(
   path: string,
-  { diskReader, commits }: Pick<DatabaseFile, "diskReader" | "commits">,
+  { reader, commits }: Pick<DatabaseFile, "reader" | "commits">,
   separates: boolean,
 ): Promise<string | undefined> {
   while (true) {
     // In this order: who makes a store writes this entry before anything else.
-    const isNew = await isEmpty(diskReader);
-    const { key, value, versionstamp } = await diskReader.get(keys.byteFile());
+    const isNew = await isEmpty(reader);
+    const { key, value, versionstamp } = await reader.get(keys.byteFile());
     if (versionstamp !== null) {
       const found = byteFilePath(path, value);
       await requireFileOfLog(found);

@@ -7,17 +7,7 @@
 import { delay } from "@std/async/delay";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
-import {
-  afterKey,
-  decodeKey,
-  decodeText,
-  decodeValue,
-  encodeKey,
-  KV_COLUMNS,
-  type KvRow,
-  prefixRange,
-  versionstampOf,
-} from "./kv_encoding.ts";
+import { decodeText, encodeKey, KV_COLUMNS, type KvRow } from "./kv_encoding.ts";
 import {
   hasAny,
   type KvReader,
@@ -29,17 +19,19 @@ import {
   type Referenced,
   type ReferenceOf,
 } from "./read_queue.ts";
+import {
+  entryOf,
+  listEntries,
+  openForReading,
+  type RowRange,
+  SELECT_FIRST,
+  SELECT_LAST,
+} from "./rows.ts";
 import { BlockedTime, Turn } from "./turn.ts";
 import type { UnreadableEntries } from "./record_codec.ts";
 
 /** The version of Deno KV's tables that this module knows, as Deno KV numbers its migrations. */
 const KNOWN_SCHEMA = 3;
-
-/** Bytes of the file that SQLite maps into memory, its maximum. SQLite reads the rest of the file with system calls. */
-const MAPPED_BYTES = 0x7fff0000;
-
-/** Size of the cache for pages that are not mapped, in KiB: the inner pages of the tree of a million files. */
-const PAGE_CACHE_KIB = 32_768;
 
 /** The pause between two attempts to read a locked file, in milliseconds. */
 const LOCKED_PAUSE = 5;
@@ -51,14 +43,6 @@ type IndexedRow = Omit<KvRow, "k"> & { i: number };
 interface NamesRow {
   names: Uint8Array | null;
   count: number;
-}
-
-/** Opens a connection that only reads. A mapped file is read without system calls. */
-function openForReading(path: string, isMapped: boolean): DatabaseSync {
-  const sqlite = new DatabaseSync(path, { readOnly: true });
-  const mapped = isMapped ? MAPPED_BYTES : 0;
-  sqlite.exec(`PRAGMA mmap_size = ${mapped}; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
-  return sqlite;
 }
 
 /** Returns whether Deno KV has made the tables of a file in the form that this module reads. */
@@ -79,8 +63,8 @@ export function isKnownSchema(path: string): boolean {
 
 /**
  * Reads on a connection of its own. A read is synchronous: it blocks the process for some microseconds if the system has
- * the file in memory, and for longer if the disk has to be read. Once reads have waited for the disk too long, Deno KV
- * reads in its thread for a while (see `BlockedTime`).
+ * the file in memory, and for longer if the disk has to be read. Once reads have waited for the disk too long, a thread
+ * reads for a while (see `BlockedTime`).
  *
  * Every read sees all commits that were answered before it. One call of `getMany`, and one batch of `list`, reads at one
  * moment.
@@ -91,8 +75,8 @@ export class SqliteReader implements KvReader, Disposable {
   readonly #get: StatementSync;
   /** By number of keys. */
   readonly #getMany = new Map<number, StatementSync>();
-  readonly #forward: StatementSync;
-  readonly #backward: StatementSync;
+  readonly #first: StatementSync;
+  readonly #last: StatementSync;
   readonly #names: StatementSync;
   readonly #any: StatementSync;
   readonly #unreadable: UnreadableEntries;
@@ -104,21 +88,20 @@ export class SqliteReader implements KvReader, Disposable {
 
   /**
    * @param path A file whose tables have the known form.
-   * @param kv Reads records while the disk is slow.
+   * @param slow Reads while the disk is slow.
    */
   constructor(
     path: string,
-    private readonly kv: KvReader,
+    private readonly slow: KvReader,
     { isMapped, unreadable }: { isMapped: boolean; unreadable: UnreadableEntries },
   ) {
     const sqlite = openForReading(path, isMapped);
     this.#sqlite = sqlite;
     this.#unreadable = unreadable;
-    this.#queue = new ReadQueue(kv);
+    this.#queue = new ReadQueue(slow);
     this.#get = sqlite.prepare("SELECT v, v_encoding, version FROM kv WHERE k = ?");
-    const range = `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k`;
-    this.#forward = sqlite.prepare(`${range} LIMIT ?`);
-    this.#backward = sqlite.prepare(`${range} DESC LIMIT ?`);
+    this.#first = sqlite.prepare(SELECT_FIRST);
+    this.#last = sqlite.prepare(SELECT_LAST);
     this.#any = sqlite.prepare("SELECT 1 AS found FROM kv WHERE k >= ? AND k < ? LIMIT 1");
     // The NUL after each name belongs to its key. A text of SQLite would end at the first one, a blob does not.
     this.#names = sqlite.prepare(
@@ -129,7 +112,7 @@ export class SqliteReader implements KvReader, Disposable {
 
   async get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>> {
     return await this.#readFrom(
-      () => this.kv.get<T>(key),
+      () => this.slow.get<T>(key),
       () => this.#read(() => this.#entry<T>(key), () => 1),
     );
   }
@@ -173,33 +156,14 @@ export class SqliteReader implements KvReader, Disposable {
     selector: Deno.KvListSelector,
     options?: ListOptions,
   ): AsyncIterableIterator<Deno.KvEntry<T>> {
-    return this.#mustWait() ? this.kv.list(selector, options) : this.#list(selector, options);
-  }
-
-  async *#list<T>(
-    selector: Deno.KvListSelector,
-    { limit = Infinity, batchSize = 100, reverse = false, unreadable = false }: ListOptions = {},
-  ): AsyncGenerator<Deno.KvEntry<T>> {
-    const statement = reverse ? this.#backward : this.#forward;
-    let [from, to] = rangeOf(selector);
-    for (let left = limit; left > 0;) {
-      const count = Math.min(batchSize, left);
-      const rows = await this.#rows<KvRow>(statement, [from, to, count]);
-      for (const row of rows) {
-        const entry = this.#entryOf<T>(keyOf(row), row) as Deno.KvEntry<T>;
-        if (entry.value === null && !unreadable) continue;
-        yield entry;
-        left--;
-      }
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < count) return;
-      if (reverse) to = last.k;
-      else from = afterKey(last.k);
-    }
+    if (this.#mustWait()) return this.slow.list(selector, options);
+    const read = ({ from, to, count, reverse }: RowRange) =>
+      this.#rows<KvRow>(reverse ? this.#last : this.#first, [from, to, count]);
+    return listEntries(read, this.#unreadable, selector, options);
   }
 
   async names(range: NameRange, limit: number): Promise<string> {
-    if (this.#mustWait()) return await readNames(this.kv, range, limit);
+    if (this.#mustWait()) return await readNames(this.slow, range, limit);
     // SQLite counts bytes from 1, and a byte with the type comes before the name.
     const first = encodeKey(range.start.slice(0, -1)).byteLength + 2;
     const values = [first, encodeKey(range.start), encodeKey(range.end), limit];
@@ -211,7 +175,7 @@ export class SqliteReader implements KvReader, Disposable {
   }
 
   async hasAny(ranges: readonly NameRange[]): Promise<boolean> {
-    if (this.#mustWait()) return await hasAny(this.kv, ranges);
+    if (this.#mustWait()) return await hasAny(this.slow, ranges);
     const isIn = ({ start, end }: NameRange) =>
       this.#any.get(encodeKey(start), encodeKey(end)) !== undefined;
     return await this.#read(() => ranges.some(isIn), () => ranges.length);
@@ -227,15 +191,8 @@ export class SqliteReader implements KvReader, Disposable {
     return this.#blocked.isExhausted(performance.now());
   }
 
-  /** Reads with Deno KV while reads have to leave the thread, else here. */
-  async #readFrom<T>(withKv: () => Promise<T>, here: () => Promise<T>): Promise<T> {
-    if (!this.#mustWait()) return await here();
-    try {
-      return await withKv();
-    } catch {
-      // Deno KV fails at a value that it cannot decode. Any other failure shows here as well.
-      return await here();
-    }
+  async #readFrom<T>(slowly: () => Promise<T>, here: () => Promise<T>): Promise<T> {
+    return await (this.#mustWait() ? slowly() : here());
   }
 
   #entry<T>(key: Deno.KvKey): Deno.KvEntryMaybe<T> {
@@ -243,15 +200,7 @@ export class SqliteReader implements KvReader, Disposable {
   }
 
   #entryOf<T>(key: Deno.KvKey, row: Omit<KvRow, "k"> | undefined): Deno.KvEntryMaybe<T> {
-    if (row === undefined) return { key, value: null, versionstamp: null };
-    const versionstamp = versionstampOf(row.version);
-    try {
-      return { key, value: decodeValue(key, row) as T, versionstamp };
-    } catch (error) {
-      // SQLite has no checksums: a bit of the file may have changed.
-      this.#unreadable.note(key, versionstamp, error);
-      return { key, value: null as T, versionstamp };
-    }
+    return entryOf(key, row, this.#unreadable);
   }
 
   #rows<Row>(
@@ -323,22 +272,4 @@ function endTransaction(sqlite: DatabaseSync): void {
       // If `COMMIT` fails, `ROLLBACK` ends the transaction. If that fails too, SQLite has ended it already.
     }
   }
-}
-
-function keyOf({ k }: KvRow): Deno.KvKey {
-  const key = decodeKey(k);
-  if (key === undefined) throw new TypeError("The store has a key of an unknown form");
-  return key;
-}
-
-type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Returns the first key of a selector, and the first one after it. A prefix does not select itself. */
-function rangeOf(selector: Deno.KvListSelector): [from: Bytes, to: Bytes] {
-  if (!("prefix" in selector)) return [encodeKey(selector.start), encodeKey(selector.end)];
-  const [first, end] = prefixRange(selector.prefix);
-  return [
-    "start" in selector ? encodeKey(selector.start) : afterKey(first),
-    "end" in selector ? encodeKey(selector.end) : end,
-  ];
 }

@@ -13,6 +13,7 @@ import {
 } from "./read_queue.ts";
 import { recordReader, sealValue, UnreadableEntries } from "./record_codec.ts";
 import { isKnownSchema, SqliteReader } from "./sqlite_reader.ts";
+import { ThreadReader } from "./thread_reader.ts";
 
 /** Keys and values of every kind that the store writes, in the order of the keys. */
 const ENTRIES: readonly [Deno.KvKey, unknown][] = [
@@ -279,7 +280,9 @@ Deno.test("A value that Deno KV cannot decode has no value while the disk is slo
     let now = 0;
     const clock = stub(performance, () => now);
     try {
-      using reader = readerOf(path, kv, false);
+      const unreadable = new UnreadableEntries();
+      using slow = new ThreadReader(path, unreadable);
+      using reader = new SqliteReader(path, slow, { isMapped: false, unreadable });
       clock.slow(() => now += 30);
       await reader.get(["a", 0]);
       clock.slow(() => {});
