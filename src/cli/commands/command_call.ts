@@ -1,4 +1,7 @@
+import { resolve } from "@std/path/resolve";
+import { Administration } from "../../client/administration.ts";
 import type { Connection } from "../../client/connection.ts";
+import { KvdriveError, reworded } from "../../client/errors.ts";
 import { isProjectId } from "../../rules/names.ts";
 import { formatBytes } from "../../rules/units.ts";
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
@@ -8,7 +11,14 @@ import type { Arguments } from "../options/command.ts";
 import type { ValueType } from "../options/value_types.ts";
 import { type Environment, print, printError, UsageError } from "../terminal/output.ts";
 import { confirm, requireTerminal } from "../terminal/prompt.ts";
-import { type Cell, printable, printableJson, styleFor, table } from "../terminal/text.ts";
+import {
+  type Cell,
+  printable,
+  printableJson,
+  quoteWord,
+  styleFor,
+  table,
+} from "../terminal/text.ts";
 
 /** What a call is told of its command. */
 export interface CallSettings {
@@ -98,6 +108,47 @@ export class CommandCall {
     // A key without a project is refused before the first request.
     void connection.project;
     return await work(connection);
+  }
+
+  /**
+   * Administers the server that the options, the environment or the profile name, else the store of this machine. `--data`,
+   * `--kv` and `--s3-secret-file` are always for the store.
+   */
+  async administer<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
+    try {
+      return await this.#administer((connection) => work(new Administration(connection)));
+    } catch (error) {
+      throw error instanceof KvdriveError ? this.#withoutSecrets(error) : error;
+    }
+  }
+
+  async #administer<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { args, env } = this;
+    const remote = ["url", "profile", "key-file"].find((name) => args.has(name));
+    const local = ["data", "kv", "s3-secret-file"].find((name) => args.has(name));
+    if (remote !== undefined && local !== undefined) {
+      throw new UsageError(`The options --${remote} and --${local} exclude each other`);
+    }
+    const { chooseServer, connectTo } = await import("./connect.ts");
+    const choice = local === undefined ? await chooseServer(args, env) : undefined;
+    if (choice !== undefined && (!choice.isDefault || remote !== undefined)) {
+      using connection = await connectTo(choice, args, env);
+      return await work(connection);
+    }
+    const { connectToStore } = await import("./local_server.ts");
+    return await this.withStore(async (store) => {
+      using connection = await connectToStore(store, this.kv ?? resolve(this.data), env);
+      return await work(connection);
+    });
+  }
+
+  /** Hides a misplaced secret, which the server repeats as the name of what it does not have. */
+  #withoutSecrets(error: KvdriveError): KvdriveError {
+    const hidden = this.operands.reduce(
+      (text, word) => text.replaceAll(`"${word}"`, quoteWord(word)),
+      error.message,
+    );
+    return reworded(error, hidden);
   }
 
   /** Returns what encrypts the secrets of S3 keys. @throws {UsageError} if the environment's secret is invalid. */

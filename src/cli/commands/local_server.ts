@@ -1,4 +1,4 @@
-import { Connection, type ConnectionOptions } from "../../client/connection.ts";
+import { commandRetrier, Connection } from "../../client/connection.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import { StaticFiles } from "../../http/responses/static_files.ts";
 import { hashSecret, newSecret } from "../../rules/secrets.ts";
@@ -28,7 +28,7 @@ export async function connectToStore(
   store: Store,
   place: string,
   env: Environment,
-  options: Pick<ConnectionOptions, "project" | "retrier" | "limiter">,
+  { project }: { project?: string } = {},
 ): Promise<Connection> {
   const secret = newSecret();
   const allowed = (option: string) =>
@@ -53,7 +53,8 @@ export async function connectToStore(
   });
   const handler = new RuntimeHandler(app);
   return new Connection({
-    ...options,
+    project,
+    retrier: commandRetrier(),
     url: `http://${HOST}`,
     credentials: { kind: "token", secret },
     local: {

@@ -5,7 +5,6 @@ import { appNameProblem, descriptionProblem, keyNameProblem } from "../../../rul
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { SecretFile } from "../secret_file.ts";
-import { administer } from "../administer.ts";
 import type { CommandCall } from "../command_call.ts";
 
 /** The value that removes a setting. */
@@ -21,13 +20,14 @@ export async function createApp(call: CommandCall): Promise<void> {
   call.validate("NAME", appNameProblem);
   call.validate("upstream", upstreamProblem);
   const enabled = call.has("protect");
-  const app = await administer(call, (on) =>
+  const app = await call.administer((on) =>
     on.create<AppJson>(["projects", project, "apps"], {
       name: call.required("NAME"),
       upstream: call.required("upstream"),
       host: call.get("host")?.toLowerCase(),
       access: { enabled },
-    }));
+    })
+  );
   const state = enabled
     ? `It requires a key: create one with kvdrive app-key create ${project} ${app.name}.`
     : `It is open to everyone: protect it with kvdrive access on ${project} ${app.name}.`;
@@ -37,9 +37,8 @@ export async function createApp(call: CommandCall): Promise<void> {
 
 export async function listApps(call: CommandCall): Promise<void> {
   const { project } = call;
-  const { apps } = await administer(
-    call,
-    (on) => on.get<{ apps: AppJson[] }>(["projects", project, "apps"]),
+  const { apps } = await call.administer((on) =>
+    on.get<{ apps: AppJson[] }>(["projects", project, "apps"])
   );
   const rows = apps.map(({ name, access, upstream, host, created }) => {
     return [name, access.enabled ? "on" : "off", upstream, host, created];
@@ -50,9 +49,8 @@ export async function listApps(call: CommandCall): Promise<void> {
 
 export async function showApp(call: CommandCall): Promise<void> {
   const { project } = call;
-  const app = await administer(
-    call,
-    (on) => on.get<AppJson>(pathOf(project, call.required("NAME"))),
+  const app = await call.administer((on) =>
+    on.get<AppJson>(pathOf(project, call.required("NAME")))
   );
   call.print(app, linesOf(app));
 }
@@ -68,9 +66,8 @@ export async function changeApp(call: CommandCall): Promise<void> {
     ...(upstream === undefined ? {} : { upstream: upstream === NONE ? null : upstream }),
     ...(host === undefined ? {} : { host: host === NONE ? null : host.toLowerCase() }),
   };
-  const app = await administer(
-    call,
-    (on) => on.set<AppJson>("PATCH", pathOf(project, call.required("NAME")), changes),
+  const app = await call.administer((on) =>
+    on.set<AppJson>("PATCH", pathOf(project, call.required("NAME")), changes)
   );
   call.print(app, linesOf(app));
 }
@@ -88,7 +85,7 @@ function linesOf({ name, upstream, host, access, created }: AppJson): string[] {
 export async function deleteApp(call: CommandCall): Promise<void> {
   const { project } = call;
   const name = call.required("NAME");
-  await administer(call, async (on) => {
+  await call.administer(async (on) => {
     const keys = plural((await keysOf(on, project, name)).length, "API key");
     call.confirm(`Delete the application ${name} of the project ${project} with its ${keys}?`);
     await on.delete(...pathOf(project, name));
@@ -109,7 +106,7 @@ export async function openApp(call: CommandCall): Promise<void> {
 async function switchAccess(call: CommandCall, enabled: boolean): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  await administer(call, (on) => on.set("PUT", pathOf(project, app, "access"), { enabled }));
+  await call.administer((on) => on.set("PUT", pathOf(project, app, "access"), { enabled }));
   const effect = enabled
     ? "is on: requests need a key or the owner's session"
     : "is off: every request is allowed. Its keys are kept";
@@ -122,9 +119,8 @@ export async function createAppKey(call: CommandCall): Promise<void> {
   call.validate("name", keyNameProblem);
   call.validate("desc", descriptionProblem);
   const path = call.get("outfile");
-  const { api_key, ...key } = await administer(
-    call,
-    (on) => path === undefined ? createKey(call, on) : createKeyFile(path, call, on),
+  const { api_key, ...key } = await call.administer((on) =>
+    path === undefined ? createKey(call, on) : createKeyFile(path, call, on)
   );
   if (path !== undefined) {
     return call.print(key, [
@@ -171,7 +167,7 @@ export async function revokeAppKey(call: CommandCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
   const name = call.required("name");
-  await administer(call, async (on) => {
+  await call.administer(async (on) => {
     const key = (await keysOf(on, project, app)).find((key) => key.name === name);
     if (key === undefined) {
       // The name is not repeated: it may be the key itself by mistake.
@@ -190,7 +186,7 @@ export async function revokeAppKey(call: CommandCall): Promise<void> {
 export async function listAppKeys(call: CommandCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  const keys = await administer(call, (on) => keysOf(on, project, app));
+  const keys = await call.administer((on) => keysOf(on, project, app));
   const rows = keys.map((key) => [key.name, key.prefix, key.created, key.description]);
   const headings = ["NAME", "PREFIX", "CREATED", "DESCRIPTION"];
   call.printTable({ keys }, headings, rows, `The application ${app} has no keys.`);

@@ -6,17 +6,14 @@ import { isAccessKeyId, KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
 import { LIFE } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
-import { administer } from "../administer.ts";
 import type { CommandCall } from "../command_call.ts";
 
 export async function createKey(call: CommandCall): Promise<void> {
   const { project } = call;
   const { prefix, ...wanted } = newKeyOptions(call, "name-prefix");
   const path = ["projects", project, "keys"];
-  const made = await administer(
-    call,
-    (on) =>
-      on.create<ProjectKeyJson & { project_key: string }>(path, { ...wanted, name_prefix: prefix }),
+  const made = await call.administer((on) =>
+    on.create<ProjectKeyJson & { project_key: string }>(path, { ...wanted, name_prefix: prefix })
   );
   call.print(made, [
     `Project key:  ${made.project_key}`,
@@ -27,7 +24,7 @@ export async function createKey(call: CommandCall): Promise<void> {
 
 export async function listKeys(call: CommandCall): Promise<void> {
   const { project } = call;
-  const keys = await administer(call, (on) => keysOf(on, project));
+  const keys = await call.administer((on) => keysOf(on, project));
   const rows = keys.map((key) => [
     key.prefix,
     key.name,
@@ -46,7 +43,7 @@ export async function revokeKey(call: CommandCall): Promise<void> {
     ({ length }) => length === KEY_PREFIX_LENGTH ? undefined : PREFIX_PROBLEM,
   );
   const prefix = call.required("PREFIX");
-  await administer(call, async (on) => {
+  await call.administer(async (on) => {
     const keys = await keysOf(on, project);
     const key = keys.find((key) => key.prefix === prefix);
     if (key === undefined) {
@@ -134,13 +131,11 @@ function permissionProblem(text: string): string | undefined {
 export async function createS3Key(call: CommandCall): Promise<void> {
   const { project } = call;
   const wanted = newKeyOptions(call, "prefix");
-  const made = await administer(
-    call,
-    (on) =>
-      on.create<S3KeyJson & { secret_access_key: string }>(
-        ["projects", project, "s3-keys"],
-        wanted,
-      ),
+  const made = await call.administer((on) =>
+    on.create<S3KeyJson & { secret_access_key: string }>(
+      ["projects", project, "s3-keys"],
+      wanted,
+    )
   );
   call.print(made, [
     `Access key id:      ${made.access_key_id}`,
@@ -152,7 +147,7 @@ export async function createS3Key(call: CommandCall): Promise<void> {
 
 export async function listS3Keys(call: CommandCall): Promise<void> {
   const { project } = call;
-  const keys = await administer(call, (on) => s3KeysOf(on, project));
+  const keys = await call.administer((on) => s3KeysOf(on, project));
   const rows = keys.map(({ access_key_id, prefix, usable, ...key }) => [
     access_key_id,
     key.name,
@@ -169,7 +164,7 @@ export async function revokeS3Key(call: CommandCall): Promise<void> {
   // Another value may be a secret, which is not repeated.
   call.validate("ACCESS-KEY-ID", (text) => isAccessKeyId(text) ? undefined : ID_PROBLEM);
   const id = call.required("ACCESS-KEY-ID");
-  await administer(call, async (on) => {
+  await call.administer(async (on) => {
     const key = (await s3KeysOf(on, project)).find(({ access_key_id }) => access_key_id === id);
     if (key === undefined) {
       throw new CommandError(

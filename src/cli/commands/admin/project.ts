@@ -6,7 +6,6 @@ import { formatBytes, parseByteSize } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural, quoteWord } from "../../terminal/text.ts";
 import { projectIdProblem, sizeCell } from "../command_call.ts";
-import { administer } from "../administer.ts";
 import type { CommandCall } from "../command_call.ts";
 
 /** A project and its first drives, 1000 at most. */
@@ -29,9 +28,8 @@ export async function createProject(call: CommandCall): Promise<void> {
   const limits = { max_bytes: sizeIn(call), max_files: countIn(call) };
   const trash_days = daysIn(call, "trash-days");
   const wanted = { project_id: call.get("id"), name: call.get("NAME"), ...limits, trash_days };
-  const made = await administer(
-    call,
-    (on) => on.create<ProjectJson & { project_key: string }>(["projects"], wanted),
+  const made = await call.administer((on) =>
+    on.create<ProjectJson & { project_key: string }>(["projects"], wanted)
   );
   call.print(made, [
     `Project id:   ${made.project_id}`,
@@ -42,9 +40,8 @@ export async function createProject(call: CommandCall): Promise<void> {
 }
 
 export async function listProjects(call: CommandCall): Promise<void> {
-  const { projects } = await administer(
-    call,
-    (on) => on.get<{ projects: ProjectUsageJson[] }>(["projects"]),
+  const { projects } = await call.administer((on) =>
+    on.get<{ projects: ProjectUsageJson[] }>(["projects"])
   );
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
     const limit = max_bytes === null ? null : sizeCell(max_bytes);
@@ -56,7 +53,7 @@ export async function listProjects(call: CommandCall): Promise<void> {
 
 export async function showProject(call: CommandCall): Promise<void> {
   call.validate("ID", projectIdProblem);
-  const details = await administer(call, (on) => detailsOf(on, call.required("ID")));
+  const details = await call.administer((on) => detailsOf(on, call.required("ID")));
   const { name, created, drives } = details;
   const isCut = drives.length === MAX_LIST;
   call.print(details, [
@@ -94,7 +91,7 @@ export async function changeProject(call: CommandCall): Promise<void> {
     trash_days: daysIn(call, "trash-days"),
     change_days: daysIn(call, "change-days"),
   };
-  const details = await administer(call, async (on) => {
+  const details = await call.administer(async (on) => {
     const path = ["projects", call.required("ID")];
     return withoutDisk(await on.set<ProjectDetails>("PATCH", path, changes));
   });
@@ -157,7 +154,7 @@ function linesOf(details: ProjectDetails): string[] {
 export async function deleteProject(call: CommandCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const project = call.required("ID");
-  await administer(call, async (on) => {
+  await call.administer(async (on) => {
     const { drives, files } = await detailsOf(on, project);
     const more = drives.length === MAX_LIST ? "at least " : "";
     const content = `${more}${plural(drives.length, "drive")}, ${plural(files, "file")}`;

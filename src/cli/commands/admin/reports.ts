@@ -3,7 +3,6 @@ import { UsageError } from "../../terminal/output.ts";
 import { quoteWord } from "../../terminal/text.ts";
 import { type CommandCall, sizeCell } from "../command_call.ts";
 import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
-import { administer } from "../administer.ts";
 
 /** The most events and days that can be asked for. */
 const MAX_EVENTS = 1_000_000;
@@ -20,7 +19,7 @@ type UsageDay =
 export async function listEvents(call: CommandCall): Promise<void> {
   const project = call.get("PROJECT") === undefined ? undefined : call.project;
   const limit = countIn(call, "limit", DEFAULT_EVENTS, MAX_EVENTS);
-  const events = await administer(call, async (on) => {
+  const events = await call.administer(async (on) => {
     const path = project === undefined ? ["events"] : ["projects", project, "events"];
     const query = { limit: `${Math.min(limit, MAX_LIST)}` };
     const newest: AuditEvent[] = [];
@@ -45,9 +44,8 @@ export async function showUsage(call: CommandCall): Promise<void> {
   const project = call.get("PROJECT") === undefined ? undefined : call.project;
   const count = countIn(call, "days", DEFAULT_USAGE_DAYS, MAX_DAYS);
   const path = project === undefined ? ["usage"] : ["projects", project, "usage"];
-  const { days } = await administer(
-    call,
-    (on) => on.get<{ days: UsageDay[] }>(path, { days: `${count}` }),
+  const { days } = await call.administer((on) =>
+    on.get<{ days: UsageDay[] }>(path, { days: `${count}` })
   );
   const rows = days.map(({ date, files, bytes, requests, received, sent }) => [
     date,

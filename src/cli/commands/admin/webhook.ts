@@ -3,7 +3,6 @@ import type { Administration } from "../../../client/administration.ts";
 import { webhookUrlProblem } from "../../../rules/hosts.ts";
 import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
 import { CommandError } from "../../terminal/output.ts";
-import { administer } from "../administer.ts";
 import type { CommandCall } from "../command_call.ts";
 import { listOf } from "./key.ts";
 
@@ -19,9 +18,8 @@ export async function createWebhook(call: CommandCall): Promise<void> {
     name_prefix: call.get("name-prefix"),
     types: listOf(call, "types", () => undefined),
   };
-  const made = await administer(
-    call,
-    (on) => on.create<WebhookJson & { secret: string }>(["projects", project, "webhooks"], wanted),
+  const made = await call.administer((on) =>
+    on.create<WebhookJson & { secret: string }>(["projects", project, "webhooks"], wanted)
   );
   call.print(made, [
     `Id:      ${made.id}`,
@@ -33,7 +31,7 @@ export async function createWebhook(call: CommandCall): Promise<void> {
 
 export async function listWebhooks(call: CommandCall): Promise<void> {
   const { project } = call;
-  const webhooks = await administer(call, (on) => webhooksOf(on, project));
+  const webhooks = await call.administer((on) => webhooksOf(on, project));
   const rows = webhooks.map((one) => [
     one.id,
     one.name,
@@ -49,10 +47,8 @@ export async function listWebhooks(call: CommandCall): Promise<void> {
 
 export async function testWebhook(call: CommandCall): Promise<void> {
   const path = ["projects", call.project, "webhooks", call.required("ID"), "test"];
-  const { status, error, body, ...rest } = await administer(
-    call,
-    (on) =>
-      on.create<{ status: number | null; error: string | null; body: string }>(path, undefined),
+  const { status, error, body, ...rest } = await call.administer((on) =>
+    on.create<{ status: number | null; error: string | null; body: string }>(path, undefined)
   );
   if (status === null) throw new CommandError(`The receiver ${error}`);
   const isAccepted = status >= 200 && status < 300;
@@ -65,9 +61,8 @@ export async function testWebhook(call: CommandCall): Promise<void> {
 
 export async function enableWebhook(call: CommandCall): Promise<void> {
   const path = ["projects", call.project, "webhooks", call.required("ID")];
-  const webhook = await administer(
-    call,
-    (on) => on.set<WebhookJson>("PATCH", path, { enabled: true }),
+  const webhook = await call.administer((on) =>
+    on.set<WebhookJson>("PATCH", path, { enabled: true })
   );
   call.print(webhook, [`The webhook ${webhook.id} ("${webhook.name}") is enabled.`]);
 }
@@ -75,7 +70,7 @@ export async function enableWebhook(call: CommandCall): Promise<void> {
 export async function deleteWebhook(call: CommandCall): Promise<void> {
   const { project } = call;
   const id = call.required("ID");
-  await administer(call, async (on) => {
+  await call.administer(async (on) => {
     const webhook = (await webhooksOf(on, project)).find((one) => one.id === id);
     if (webhook === undefined) {
       throw new CommandError(

@@ -6,7 +6,6 @@ import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
 import type { DriveInfo } from "../../../client/drives.ts";
 import { statIfExists } from "../../../client/local_files.ts";
-import { commandRetrier } from "../../../client/connection.ts";
 import { EXPORT_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import { formatBytes } from "../../../rules/units.ts";
@@ -16,8 +15,6 @@ import { plural } from "../../terminal/text.ts";
 import { type CommandCall, projectIdProblem } from "../command_call.ts";
 import { openStates, problemOf, Session } from "../session.ts";
 import { requireDriveName } from "../drive_path.ts";
-import { connectToStore } from "../local_server.ts";
-import { hasStore, noStore, withStore } from "../local_store.ts";
 
 export async function runExport(call: CommandCall): Promise<void> {
   const path = call.operand(0);
@@ -68,6 +65,8 @@ async function runTransfer(call: CommandCall, work: Work): Promise<void> {
     using session = await Session.open(call);
     return await runIn(session);
   }
+  const { connectToStore } = await import("../local_server.ts");
+  const { hasStore, noStore, withStore } = await import("../local_store.ts");
   if (!await hasStore(data)) throw noStore(data);
   await withStore({ data, kv: undefined }, async (store) => {
     const [only, second] = project === undefined ? await store.projects.list() : [];
@@ -75,8 +74,7 @@ async function runTransfer(call: CommandCall, work: Work): Promise<void> {
     if (id === undefined) {
       throw new UsageError("Choose the project with --project: see kvdrive project list");
     }
-    const options = { project: id, retrier: commandRetrier() };
-    const connection = await connectToStore(store, resolve(data), call.env, options);
+    const connection = await connectToStore(store, resolve(data), call.env, { project: id });
     using session = new Session(call, new TransferProgress(call.env), connection);
     await runIn(session);
   });
