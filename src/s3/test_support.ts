@@ -6,7 +6,6 @@ import { addProject, S3_SECRET_KEY } from "../store/testing/stores.ts";
 import { amzDate } from "./auth/amz_date.ts";
 import { canonicalRequest, parseQuery } from "./auth/canonical_request.ts";
 import { RequestHeaders } from "./auth/canonical_request.ts";
-import { UNSIGNED_PAYLOAD } from "./auth/signature.ts";
 import { ALGORITHM, scopeText, sha256Hex, sign, SigningKeys } from "./auth/signing_key.ts";
 import { createS3App } from "./s3_app.ts";
 import type { S3Deps } from "./s3_call.ts";
@@ -106,31 +105,6 @@ async function newKey(store: Store, limits: KeyLimits): Promise<TestKey> {
   const made = await store.s3Keys.create("p", { limits });
   if (made === undefined) throw new Error("There is no project");
   return made;
-}
-
-/** Returns the query of a presigned request. @param query Percent-encoded parameters that are signed as well. */
-export function presignedQuery(
-  { accessKeyId, secret }: TestKey,
-  method: string,
-  path: string,
-  query: string,
-): string {
-  const date = amzDate(Date.now());
-  const scope = { day: date.slice(0, 8), region: "us-east-1" };
-  const credential = encodeURIComponent(`${accessKeyId}/${scopeText(scope)}`);
-  const signed = `${query}&X-Amz-Algorithm=${ALGORITHM}&X-Amz-Credential=${credential}` +
-    `&X-Amz-Date=${date}&X-Amz-Expires=60&X-Amz-SignedHeaders=host`;
-  const canonical = canonicalRequest({
-    method,
-    path,
-    query: parseQuery(signed),
-    headers: new RequestHeaders([["host", "s3.test"]]),
-    signedHeaders: ["host"],
-    payload: UNSIGNED_PAYLOAD,
-  });
-  const text = [ALGORITHM, date, scopeText(scope), sha256Hex(canonical)].join("\n");
-  const signature = sign(new SigningKeys().derive(secret, scope), text);
-  return `${signed}&X-Amz-Signature=${signature}`;
 }
 
 /** Returns the headers of a request with its signature. */

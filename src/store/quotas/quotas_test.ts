@@ -3,10 +3,10 @@ import { openDatabase } from "../engine/database_file.ts";
 import { QuotaExceeded } from "../engine/errors.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
-import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
+import { bytes, DRIVE, place } from "../testing/bodies.ts";
 import { assertSums, countReads } from "../testing/entries.ts";
 import { countEntries } from "../testing/events.ts";
-import { put, putAt, upload } from "../testing/files.ts";
+import { put, putAt } from "../testing/files.ts";
 import { assertQuotaExceeded, setQuota, sumOf, usedBytes, usedNow } from "../testing/quotas.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { NO_PROJECT_USAGE } from "./usage.ts";
@@ -82,12 +82,6 @@ testOnAll(
     assertEquals(await usedBytes(bench), 1400);
   },
 );
-
-testOnAll("Concurrent writes of one size succeed as many as fit", async (bench) => {
-  await setQuota(bench, 40 * 1000 + 999);
-  const taken = await putAll([bench], Array.from({ length: 64 }, () => 1000));
-  assertEquals([taken.length, await usedBytes(bench)], [40, 40_000]);
-});
 
 testOnAll(
   "Concurrent writes of many sizes never exceed the quota and lose no room",
@@ -285,32 +279,4 @@ testOnAll("A project without a quota costs the same reads when others have one",
   await bench.store.projects.create("other", undefined, { maxBytes: 1000 });
   await putAt(bench, { ...place("a"), project: "other" }, bytes(500));
   assertEquals(await countReads(bench, writes), before);
-});
-
-testOnAll("A body that is announced as too large is refused before it is read", async (bench) => {
-  await setQuota(bench, 1000);
-  const id = await upload(bench, place("a"), [400]);
-  let wasRead = false;
-  const body = async function* () {
-    wasRead = true;
-    yield* inPieces(bytes(601));
-  };
-  await assertQuotaExceeded(
-    bench.store.files.put(place("b"), body(), { ...ANYWAY, announced: 1001 }),
-  );
-  const part = { id, part: 2, type: undefined, announced: 601 };
-  await assertQuotaExceeded(bench.store.uploads.putPart(place("a"), part, body(), () => {}));
-  assertEquals(wasRead, false);
-  await bench.store.uploads.abort(place("a"), id);
-  await bench.store.files.put(place("b"), body(), { ...ANYWAY, announced: 601 });
-  assertEquals(await usedBytes(bench), 601);
-});
-
-testOnAll("A condition that does not hold takes precedence over the quota", async (bench) => {
-  await setQuota(bench, 100);
-  await put(bench, "a", bytes(100));
-  const never = { ...ANYWAY, condition: () => false };
-  assertEquals(await bench.store.files.put(place("a"), inPieces(bytes(500)), never), "refused");
-  const onlyNew = { ...ANYWAY, condition: (current: unknown) => current === undefined };
-  assertEquals(await bench.store.files.put(place("a"), inPieces(bytes(500)), onlyNew), "refused");
 });

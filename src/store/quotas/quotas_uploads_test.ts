@@ -61,19 +61,6 @@ testOnAll("Aborting an upload frees the bytes of its parts, and so does expiry",
   assertEquals((await bench.store.usageOf(project)).openUploads, 0);
 });
 
-testOnAll("Open uploads count as soon as a quota is set", async (bench) => {
-  const id = await upload(bench, place("a"), [400]);
-  await upload(bench, place("b"), [300]);
-  await setQuota(bench, 1000);
-  assertEquals((await assertQuotaExceeded(put(bench, "c", bytes(301)))).numbers.used, 700);
-  await putPart(bench, "a", id, 2, bytes(300));
-  await setQuota(bench, null);
-  await putPart(bench, "a", id, 3, bytes(300));
-  await setQuota(bench, 1300);
-  await assertQuotaExceeded(put(bench, "c", bytes(1)));
-  assertEquals(await usedBytes(bench), 1300);
-});
-
 testOnAll("Concurrent parts, aborts and completions keep the sum exact", async (bench) => {
   const other = otherProcess(bench);
   const max = 20_000;

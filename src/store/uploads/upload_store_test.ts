@@ -343,16 +343,3 @@ testOnAll("A completion that is not accepted leaves the upload open", async (ben
   assertEquals(await files.reader.stat(place("a")), undefined);
   assertCompleted(await uploads.complete(place("a"), id, () => true));
 });
-
-testOnAll("Parts with a gap, or a small one before the last, do not make a file", async (bench) => {
-  const id = await start(bench);
-  const complete = () => bench.store.uploads.complete(place("a"), id, always);
-  await putPart(bench, "a", id, 1, bytes(PART));
-  await putPart(bench, "a", id, 3, bytes(10));
-  assertEquals((await assertRejects(complete, UploadRefused)).problem, "parts");
-  await putPart(bench, "a", id, 2, bytes(10));
-  assertEquals((await assertRejects(complete, UploadRefused)).problem, "parts");
-  await putPart(bench, "a", id, 2, bytes(PART));
-  assertCompleted(await complete());
-  assertEquals((await read(bench, "a"))?.byteLength, 2 * PART + 10);
-});

@@ -14,15 +14,6 @@ import { assertErrorCode, errorCodeProblem } from "./error_codes.ts";
 import { checkExchange, type Exchange, isJson } from "./checks.ts";
 import { Description } from "./description.ts";
 
-/** The variable with the name of a file that lists the checked answers for `scripts/openapi_report.ts`. */
-const FILE = "KVDRIVE_TALLY";
-
-/** Notes that one answer was judged. */
-function countAnswer(pair: string): void {
-  const file = Deno.env.get(FILE);
-  if (file !== undefined) Deno.writeTextFileSync(file, `${pair}\n`, { append: true });
-}
-
 type Input = URL | Request | string;
 type Init = RequestInit & { client?: Deno.HttpClient };
 
@@ -95,7 +86,6 @@ function settle(port: number, own: Description, exchange: Exchange): void {
   const { pair, problems } = checkExchange(own, exchange);
   const codeProblem = errorCodeProblem(exchange.status, textOf(exchange.body));
   if (codeProblem !== undefined) problems.push(codeProblem);
-  countAnswer(pair);
   if (problems.length === 0) return;
   const { method, target, status } = exchange;
   const asked = `${method} ${target.slice(0, 200)}`;
