@@ -143,8 +143,17 @@ export class Deletions {
 
   async #finish(marker: Marker): Promise<void> {
     const project = String(marker.key[1]);
-    if (marker.value.kind === "drive") await this.#finishDrive(marker, project);
-    else await this.db.commit(deleteSums(checkMarker(marker).delete(marker.key), project));
+    const last = checkMarker(marker).delete(marker.key);
+    switch (marker.value.kind) {
+      case "drive":
+        await this.#finishDrive(marker, project);
+        break;
+      case "app":
+        await this.db.commit(last);
+        break;
+      case "project":
+        await this.db.commit(deleteSums(last, project));
+    }
     this.projects.forget(project);
   }
 

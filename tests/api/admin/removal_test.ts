@@ -80,6 +80,21 @@ test("A deleted drive is gone at once, the others stay, and it can be written to
   assertEquals(await awkward.usage(), undefined);
 });
 
+test("The usage of a project stays when an application is removed.", async ({ server }) => {
+  const project = await Project.make(server, { max_files: 2 });
+  await project.drive("photos").put("small", "small");
+  await project.drive("photos").send("POST", "/uploads?name=open");
+  const usage = async () => (await project.call("GET", "", { as: project.owner })).expect(200).json;
+  const before = await usage();
+  const app = { name: "notes" };
+  await project.makeApp(app);
+  (await project.call("DELETE", "/apps/notes")).expect(200);
+  (await onceRemoved(() => project.call("POST", "/apps", { body: app }))).expect(201);
+  assertEquals(await usage(), before);
+  await project.drive("photos").put("second", "x");
+  (await project.drive("photos").send("POST", "/files?name=third", { body: "x" })).expect(507);
+});
+
 test("A drive that there is not is 404, and deleting one again is not.", async ({ server }) => {
   const project = await Project.make(server);
   for (const name of ["nothing", "__proto__", "%20x"]) {
