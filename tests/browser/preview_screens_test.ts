@@ -56,6 +56,9 @@ async function fill(fixture: Fixture): Promise<void> {
   await drive.put("random.bin", patternBytes(20_000));
   await drive.put("broken.png", patternBytes(2000));
   await drive.put("drawing.svg", DRAWING);
+  const body = JSON.stringify({ names: ["main.ts", "notes.md"] });
+  const zip = (await drive.send("POST", "/archive", { body })).expect(200);
+  await drive.put("all.zip", zip.bytes);
   await drive.put("trip/a.png", await png(page));
   await signInAsOwner(fixture);
   await openFolder(fixture, DRIVE);
@@ -72,6 +75,7 @@ test("Previews of each kind", async (fixture) => {
     "notes.md": ".markdown img",
     "data.json": ".json",
     "prices.csv": "table",
+    "all.zip": "table",
     "main.ts": "pre",
     "random.bin": "pre",
     "broken.png": ".preview-note",

@@ -338,6 +338,29 @@ test("JSON, tables and bytes are formatted", async (fixture) => {
   assert((await contentOf(bytes)).includes("..Hi"));
 });
 
+test("The contents of a ZIP archive are listed, of which only the end is read", async (fixture) => {
+  const { page, project } = fixture;
+  const drive = project.drive(DRIVE);
+  await drive.put("docs/Grüße.txt", "Hello");
+  await drive.put("docs/film.mp4", patternBytes(1_000_000));
+  const body = JSON.stringify({ prefixes: ["docs/"] });
+  const zip = (await drive.send("POST", "/archive", { body })).expect(200);
+  await drive.put("fake.zip", patternBytes(2000));
+  const ranges: string[] = [];
+  page.on("request", async (request) => {
+    if (request.url().includes("name=all.zip")) {
+      ranges.push(await request.headerValue("range") ?? "");
+    }
+  });
+  const shown = await show(fixture, "all.zip", zip.bytes);
+  await shown.getByText("2 entries · 1 MB unpacked").waitFor();
+  await shown.getByRole("row", { name: "docs/Grüße.txt 5 B" }).waitFor();
+  assertEquals(ranges.length, 1);
+  await shown.getByRole("button", { name: "Next file" }).click();
+  await page.getByRole("dialog", { name: "fake.zip" }).getByText("This is not a ZIP archive")
+    .waitFor();
+});
+
 test("Empty, damaged and deleted files, and a server out of reach, are shown as such", async (fixture) => {
   const { page, project, context } = fixture;
   fixture.observer.allow(/Failed to load resource|ERR_INTERNET_DISCONNECTED|404/);

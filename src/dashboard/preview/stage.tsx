@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { Entry, Place } from "../files/entry.ts";
 import { useBeginning } from "./content/beginning.ts";
 import { sniff, SNIFFED, type View, viewOf } from "./content/kinds.ts";
+import { ArchiveView } from "./views/archive.tsx";
 import { BytesView } from "./views/bytes.tsx";
 import { ImageView, SvgView } from "./views/image.tsx";
 import { JsonView } from "./views/json.tsx";
@@ -44,6 +45,7 @@ const VIEWS: Readonly<Record<View, (props: ViewProps) => JSX.Element>> = {
   markdown: MarkdownView,
   json: JsonView,
   table: TableView,
+  archive: ArchiveView,
   text: TextView,
   bytes: BytesView,
 };

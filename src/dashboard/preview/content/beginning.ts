@@ -43,7 +43,8 @@ export function useBeginning(place: Place, entry: Entry, step: number): Resource
   return { ...read, data: { ...data, ...(isLonger ? { more } : {}) } };
 }
 
-async function readPart(
+/** Reads a part of a file. @param version Another version is refused. */
+export async function readPart(
   api: Api,
   { project, drive }: Place,
   name: string,

@@ -12,6 +12,7 @@ export type View =
   | "markdown"
   | "json"
   | "table"
+  | "archive"
   | "text"
   | "bytes";
 
@@ -30,6 +31,7 @@ const BY_TYPE: readonly (readonly [pattern: RegExp, view: View])[] = [
   [/^text\/(x-)?markdown$/, "markdown"],
   [/^(application|text)\/json$|\+json$/, "json"],
   [/^text\/(csv|tab-separated-values)$/, "table"],
+  [/^application\/(zip|x-zip-compressed|java-archive|vnd\.android\.package-archive)$/, "archive"],
   [/^text\/|[/+](xml|yaml|toml)$/, "text"],
   [
     /^application\/(x-)?(javascript|ecmascript|typescript|sql|sh|httpd-php|yaml|jsonl|ndjson|graphql|tex|subrip)$/,
@@ -47,6 +49,7 @@ const EXTENSIONS: Readonly<Record<Exclude<View, "bytes">, string>> = {
   markdown: "md markdown",
   json: "json geojson webmanifest ipynb",
   table: "csv tsv",
+  archive: "zip jar apk cbz",
   text:
     "txt log xml html htm xhtml css scss less js mjs cjs jsx ts mts tsx py rb rs go java kt c h " +
     "cc cpp hpp cs php sh bash zsh fish ps1 bat sql yml yaml toml ini conf cfg env lock diff patch " +
@@ -81,6 +84,7 @@ const SIGNATURES: readonly (readonly [pattern: RegExp, view: View])[] = [
   // MP4 but not HEIC, WebM and Matroska
   [/^(.{8}66747970(?!6865|6d69)|1a45dfa3)/, "video"],
   [/^(..)*?255044462d/, "pdf"],
+  [/^504b0(304|506)/, "archive"],
 ];
 
 /** Bytes that are enough to recognize a file. */

@@ -21,7 +21,9 @@ Deno.test("The content type decides, then the name", () => {
     ["a.bin", "application/ld+json", "json"],
     // A server takes TypeScript for the video format of the same extension.
     ["main.ts", "video/mp2t", "text"],
-    ["a.zip", "application/zip", undefined],
+    ["a.zip", "application/zip", "archive"],
+    ["a.zip", "", "archive"],
+    ["a.rar", "application/vnd.rar", undefined],
     ["a", "", undefined],
     ["constructor", "", undefined],
     ["a.constructor", "", undefined],

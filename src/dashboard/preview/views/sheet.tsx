@@ -9,14 +9,13 @@ export function Sheet({ facts, tools, children, beginning, onMore }: {
   facts: readonly string[];
   tools?: ComponentChildren;
   children: ComponentChildren;
-  /** The part of the file that was read. */
-  beginning: Beginning;
+  /** The part of the file that was read, if there may be more to read. */
+  beginning?: Beginning;
   /** Shows more of what was read already. */
   onMore?: (() => void) | undefined;
 }) {
-  const { bytes, total, more } = beginning;
-  const isWhole = bytes.length >= total;
-  const next = onMore ?? more;
+  const isWhole = beginning === undefined || beginning.bytes.length >= beginning.total;
+  const next = onMore ?? beginning?.more;
   return (
     <div class="preview-sheet preview-surface">
       <div class="sheet-bar row">
@@ -29,7 +28,9 @@ export function Sheet({ facts, tools, children, beginning, onMore }: {
           <p class="soft">
             {isWhole
               ? "There is more."
-              : `The first ${formatBytes(bytes.length)} of ${formatBytes(total)}.`}
+              : `The first ${formatBytes(beginning.bytes.length)} of ${
+                formatBytes(beginning.total)
+              }.`}
           </p>
           {next === undefined
             ? <p class="soft">Download the file to see all of it.</p>
