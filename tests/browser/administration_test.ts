@@ -9,7 +9,7 @@ import {
   signInAsOwner,
   submitSecret,
 } from "./support/navigation.ts";
-import { type Fixture, PHONE } from "./support/fixture.ts";
+import type { Fixture } from "./support/fixture.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
 
@@ -357,15 +357,6 @@ test("The days of the usage are the same in every time zone.", async (fixture) =
   await openSection(page, "Usage");
   await page.getByRole("rowheader", { name: day }).first().waitFor();
   await far?.close();
-});
-
-test("On a phone the activity of the project and that of the server have names of their own.", async (fixture) => {
-  const { page } = fixture;
-  await openProject(fixture);
-  await page.setViewportSize(PHONE);
-  await page.getByRole("button", { name: "More" }).click();
-  const labels = await page.getByRole("menuitem").allInnerTexts();
-  assertEquals(labels, [...new Set(labels)]);
 });
 
 test("A page that came too often loads by itself later.", async (fixture) => {

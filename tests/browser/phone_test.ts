@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { PHONE } from "./support/fixture.ts";
-import { dialog, signInAsOwner } from "./support/navigation.ts";
+import { dialog, signInAsAdministrator, signInAsOwner } from "./support/navigation.ts";
 import { openSample } from "./support/sample_project.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
@@ -57,4 +57,21 @@ test("Nothing is moved to where it is", async (fixture) => {
   assertEquals(await here.isEnabled(), false);
   await move.getByRole("button", { name: "trip", exact: true }).click();
   assertEquals(await here.isEnabled(), true);
+});
+
+test("A phone has what is not in its bar in a menu with groups, each entry with a name of its own.", async (fixture) => {
+  const { page, project } = fixture;
+  await signInAsAdministrator(fixture);
+  await page.getByRole("link", { name: new RegExp(project.id) }).first().click();
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  await page.setViewportSize(PHONE);
+  await page.getByRole("button", { name: "More" }).click();
+  const labels = await page.getByRole("menuitem").allInnerTexts();
+  assertEquals(labels, [...new Set(labels)]);
+  const groups = { Project: "Keys", Server: "Health", Account: "Sessions" };
+  for (const [name, entry] of Object.entries(groups)) {
+    const group = page.getByRole("group", { name });
+    assertEquals(await group.getByRole("menuitem", { name: entry }).count(), 1);
+  }
+  await inspect(page, "more");
 });

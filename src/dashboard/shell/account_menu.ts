@@ -4,6 +4,12 @@ import { links } from "../core/links.ts";
 import { showShortcuts } from "../files/actions/shortcuts.tsx";
 import type { MenuItem } from "../ui/menu.tsx";
 
+const THEMES = [
+  ["system", "As the system", Monitor],
+  ["light", "Light", Sun],
+  ["dark", "Dark", Moon],
+] as const;
+
 export function accountMenu(app: App): MenuItem[] {
   const { session, theme, router } = app;
   return [
@@ -16,18 +22,15 @@ export function accountMenu(app: App): MenuItem[] {
       }]
       : []),
     { label: "Sessions", icon: UserRound, run: () => router.go(links.account()) },
-    "-",
-    ...([["system", "As the system", Monitor], ["light", "Light", Sun], [
-      "dark",
-      "Dark",
-      Moon,
-    ]] as const)
-      .map(([value, label, icon]) => ({
+    {
+      title: "Appearance",
+      items: THEMES.map(([value, label, icon]) => ({
         label,
         icon,
         isChecked: theme.value === value,
         run: () => void (theme.value = value),
       })),
+    },
     "-",
     {
       label: "Sign out",

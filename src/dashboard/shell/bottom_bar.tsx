@@ -15,10 +15,11 @@ export function BottomBar({ section, project }: { section: string; project: stri
     : projectNavigation(session, project);
   const itemsOf = (entries: readonly NavigationEntry[]): MenuItem[] =>
     entries.map(({ label, icon, href }) => ({ label, icon, run: () => router.go(href) }));
-  const groups = [itemsOf(others), project === undefined ? [] : itemsOf(server), accountMenu(app)];
-  const more = groups.filter((group) => group.length > 0).flatMap((group, index): MenuItem[] =>
-    index === 0 ? group : ["-", ...group]
-  );
+  const more = [
+    { title: "Project", items: itemsOf(others) },
+    { title: "Server", items: project === undefined ? [] : itemsOf(server) },
+    { title: "Account", items: accountMenu(app) },
+  ].filter(({ items }) => items.length > 0);
   return (
     <nav class="bottom-bar" aria-label="Sections">
       {first.map(({ section: one, label, icon, href }) => (

@@ -4,8 +4,13 @@ import { type App, useApp } from "../core/context.ts";
 import { IconButton } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
-/** An entry of a menu; `"-"` is a line between two groups. */
-export type MenuItem = MenuAction | "-";
+/** An entry of a menu, or entries below a title; `"-"` is a line. */
+export type MenuItem = MenuAction | MenuGroup | "-";
+
+interface MenuGroup {
+  title: string;
+  items: readonly MenuItem[];
+}
 
 export interface MenuAction {
   label: string;
@@ -94,12 +99,28 @@ function Menu({ place, items, label, onClose }: {
       onKeyDown={moveFocus}
       onContextMenu={(event) => event.preventDefault()}
     >
-      {items.map((item, index) =>
-        item === "-"
-          ? <hr key={index} role="separator" />
-          : <Entry key={index} item={item} onChoose={() => onClose(item)} />
-      )}
+      <Entries items={items} onChoose={onClose} />
     </div>
+  );
+}
+
+function Entries({ items, onChoose }: {
+  items: readonly MenuItem[];
+  onChoose: (chosen: MenuAction) => void;
+}) {
+  return (
+    <>
+      {items.map((item, index) => {
+        if (item === "-") return <hr key={index} role="separator" />;
+        if ("run" in item) return <Entry key={index} item={item} onChoose={() => onChoose(item)} />;
+        return (
+          <div key={index} class="menu-group" role="group" aria-label={item.title}>
+            <p class="hint" aria-hidden="true">{item.title}</p>
+            <Entries items={item.items} onChoose={onChoose} />
+          </div>
+        );
+      })}
+    </>
   );
 }
 

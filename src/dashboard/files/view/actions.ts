@@ -227,8 +227,8 @@ export function actionOf(name: ActionName, on: Target): MenuAction {
 }
 
 /** Returns the actions of a menu that are possible, in groups that are not empty. */
-export function itemsOf(menu: keyof typeof MENUS, on: Target): MenuItem[] {
-  const items: MenuItem[] = [];
+export function itemsOf(menu: keyof typeof MENUS, on: Target): (MenuAction | "-")[] {
+  const items: (MenuAction | "-")[] = [];
   for (const name of MENUS[menu]) {
     if (name === "-") {
       if (items.length > 0 && items.at(-1) !== "-") items.push(name);

@@ -58,7 +58,7 @@ Deno.test("The first bytes tell the kind of a file without a type", () => {
     ["<!doctype html><script>", "text"],
     ["Grüße", "text"],
     [[0xff, 0xfe, 0x47, 0x00], "text"],
-    ["PK\u0003\u0004\0\0", "bytes"],
+    ["PK\u0003\u0004\0\0", "archive"],
     [[0, 1, 2, 3], "bytes"],
   ];
   for (const [content, view] of cases) {
