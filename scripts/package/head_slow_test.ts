@@ -17,7 +17,7 @@ function assertFailed(
 }
 
 async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 60_000;
   while (!await holds()) {
     assert(Date.now() < end, "What was waited for did not come");
     await delay(20);

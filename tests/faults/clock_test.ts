@@ -72,7 +72,7 @@ Deno.test("A key revoked by another process stops working even if the clock was 
     await clocked.setClock(-HOUR);
     assertEquals(await status(), 200);
     await commands.text("key", "revoke", PROJECT_ID, prefix, "--yes");
-    const end = performance.now() + 20_000;
+    const end = performance.now() + 60_000;
     while (await status() !== 401) {
       assert(performance.now() < end, "The revoked key still works");
       await delay(100);

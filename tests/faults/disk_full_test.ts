@@ -247,7 +247,7 @@ async function ballastFiles(data: string): Promise<string[]> {
 }
 
 async function untilBallastIsComplete(data: string): Promise<void> {
-  const until = performance.now() + 30_000;
+  const until = performance.now() + 90_000;
   while (await ballastSize(data) < BALLAST) {
     assert(performance.now() < until, "The ballast was not restored");
     await delay(50);
@@ -361,7 +361,7 @@ Deno.test("Deleted, truncated or read-only ballast is restored.", () => {
 });
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 90_000;
   while (!await condition().catch(() => false)) {
     assert(performance.now() < end, "The condition was not met in time");
     await delay(50);

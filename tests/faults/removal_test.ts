@@ -95,7 +95,7 @@ async function finishRemoval(
 
 /** Repeats a request until it is not rejected because of a running removal. */
 async function onceRemoved(ask: () => Promise<Answer>): Promise<Answer> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 90_000;
   for (;;) {
     const answer = await ask();
     if (answer.status !== 409) return answer;

@@ -7,7 +7,7 @@ import { UpstreamApp } from "../support/gate/upstream_app.ts";
 import { RawUpstream } from "../support/gate/upstream_raw.ts";
 import { TestServer } from "../support/server.ts";
 
-const SOON = 20_000;
+const SOON = 45_000;
 
 Deno.test("At the shutdown a running request gets its answer; idle connections and upgrades end.", async () => {
   const go = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { suite } from "../support/suite.ts";
 import { TlsFiles } from "../support/tls.ts";
 
-const SOON = 20_000;
+const SOON = 28_000;
 const FILES = `/v1/${PROJECT_ID}/drive/files`;
 const ARCHIVE = `/v1/${PROJECT_ID}/drive/archive`;
 

@@ -13,7 +13,7 @@ async function ask(server: { origin: string }, path: string, method = "GET"): Pr
 
 /** Asks until the answer has a status. */
 async function reach(server: { origin: string }, path: string, status: number): Promise<Response> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const answer = await ask(server, path);
     if (answer.status === status) return answer;

@@ -26,7 +26,7 @@ function figure(text: string, series: string): number {
 
 /** Reads until a figure has a value: what is counted at the end of a request is so a moment after the answer. */
 async function reach(server: { origin: string }, series: string, wanted: number): Promise<string> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const text = await read(server);
     if (figure(text, series) === wanted) return text;

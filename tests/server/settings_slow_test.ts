@@ -133,7 +133,7 @@ async function preflight(server: TestServer, origin: string): Promise<boolean> {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   while (!await condition()) {
     assert(Date.now() < end, "It did not happen in time");
     await delay(100);

@@ -24,7 +24,7 @@ async function onTerminal(
     if (origin !== undefined) ready.resolve(origin);
   };
   try {
-    await work(await deadline(ready.promise, 30_000), text);
+    await work(await deadline(ready.promise, 90_000), text);
     await program.type(CTRL_C);
     assertEquals(await program.ended(), 0, text);
     return text;

@@ -11,7 +11,7 @@ import { runOnTerminal } from "../support/terminal.ts";
 
 /** What backups of a server are named. */
 const NAMED = /^kvdrive-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/;
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 
 async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   const end = Date.now() + PATIENCE;

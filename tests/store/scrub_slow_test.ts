@@ -11,7 +11,7 @@ import { copyStock, DRIVE, FILES, makeStock } from "../support/store/stocked_sto
 import { assertErrorAnswer } from "../support/suite.ts";
 
 const PLACE = [PROJECT_ID, DRIVE] as const;
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 const OFTEN = { ...ADMINISTERED, args: ["--scrub-every", "200ms"] };
 
 interface Integrity {

@@ -59,7 +59,7 @@ function hammer(drive: Drive, isOver: () => boolean): Promise<unknown> {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   while (!isSo()) {
     assert(Date.now() < end, "It never happened");
     await delay(20);

@@ -22,7 +22,7 @@ export class LaunchedServer implements AsyncDisposable {
     const process = spawnProgram(args, env);
     const output = new Output(process);
     try {
-      const origin = await deadline(output.ready, 30_000);
+      const origin = await deadline(output.ready, 90_000);
       await checkAnswersOf(origin);
       return new LaunchedServer(process, origin, output);
     } catch (cause) {

@@ -19,7 +19,7 @@ export interface LogLine {
 
 /** Waits for a condition. */
 export async function waitFor<T>(what: string, look: () => T | undefined): Promise<T> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const found = look();
     if (found !== undefined) return found;

@@ -29,7 +29,7 @@ export function rawRequest(
 export async function sendRaw(port: number, request: string): Promise<Answer> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await writeAll(connection, utf8(request));
-  const answer = await deadline(readAnswer(connection, request.startsWith("HEAD ")), 15_000);
+  const answer = await deadline(readAnswer(connection, request.startsWith("HEAD ")), 28_000);
   await checkRawAnswer(port, request, answer);
   return answer;
 }

@@ -9,7 +9,7 @@ import { TestServer } from "./server.ts";
 export const LARGE = patternBytes(25 * MIB, 1);
 
 /** How long anything may take that should happen at once. */
-export const SOON = 20_000;
+export const SOON = 45_000;
 
 export const SIGNALS: readonly Deno.Signal[] = ["SIGTERM", "SIGINT"];
 

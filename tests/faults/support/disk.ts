@@ -76,7 +76,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export type Files = Record<string, Bytes>;
 
 /** Time for the space of deleted files to be reclaimed, in milliseconds. */
-const RECLAIM_TIMEOUT = 30_000;
+const RECLAIM_TIMEOUT = 90_000;
 
 /** Uploads files until the disk is full. Returns the acknowledged ones. */
 export async function fill(drive: Drive, size: number): Promise<Files> {

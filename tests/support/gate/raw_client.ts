@@ -3,7 +3,7 @@ import { deadline } from "@std/async/deadline";
 import { assertErrorCode } from "../openapi/error_codes.ts";
 
 /** How long anything may take that should happen at once. */
-const SOON = 20_000;
+const SOON = 28_000;
 
 /** An answer as it came, one character a byte. */
 export interface RawAnswer {

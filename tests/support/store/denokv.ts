@@ -31,7 +31,7 @@ export class Denokv implements AsyncDisposable {
     const ready = Promise.withResolvers<string>();
     const drained = drain(process.stderr, ready);
     try {
-      return new Denokv(await deadline(ready.promise, 30_000), process, drained);
+      return new Denokv(await deadline(ready.promise, 90_000), process, drained);
     } catch (error) {
       process.kill("SIGKILL");
       await drained;

@@ -139,7 +139,7 @@ export async function changeWebhook(
 export async function until<T>(
   read: () => T | undefined | false | Promise<T | undefined | false>,
   what: string,
-  time = 20_000,
+  time = 60_000,
 ): Promise<T> {
   const end = Date.now() + time;
   for (;;) {

@@ -103,7 +103,7 @@ function latin1(bytes: AnswerBytes): string {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Time for a response, in milliseconds. */
-const RESPONSE_TIMEOUT = 20_000;
+const RESPONSE_TIMEOUT = 28_000;
 
 /** A TCP connection on which a test can send any bytes. */
 export class Connection implements Disposable {
