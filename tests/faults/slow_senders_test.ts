@@ -50,7 +50,7 @@ async function assertTooSlow(
 }
 
 async function checkWithoutMinimumRate(): Promise<void> {
-  const args = ["--idle-timeout", "2s", "--min-upload-rate", "0"];
+  const args = ["--idle-timeout", "6s", "--min-upload-rate", "0"];
   await using server = await TestServer.start({ args });
   const pieces = Array.from({ length: 66 }, () => "x");
   const { connection, sending } = await begin(server, "POST", "?name=slow", pieces);
@@ -60,7 +60,7 @@ async function checkWithoutMinimumRate(): Promise<void> {
 }
 
 async function checkWithMinimumRate(): Promise<void> {
-  const args = ["--idle-timeout", "2s", "--min-upload-rate", "1000"];
+  const args = ["--idle-timeout", "6s", "--min-upload-rate", "1000"];
   await using server = await TestServer.start({ args });
   const drive = new Drive(server, "slow");
   const bytes = Array.from({ length: 200 }, () => "x");
