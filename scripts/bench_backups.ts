@@ -8,7 +8,7 @@
  */
 
 import { join } from "@std/path/join";
-import { findLoadGenerator } from "./bench/load.ts";
+import { runLoadWithKey } from "./bench/load.ts";
 import { machineLine } from "./bench/report.ts";
 import { Scope } from "./bench/scope.ts";
 import {
@@ -90,7 +90,6 @@ async function main(): Promise<void> {
   const files = Math.ceil(Number(Deno.args[0] ?? 1024) * MIB / FILE_SIZE);
   await using scope = await Scope.open();
   const { current } = await checkoutsOf(scope, undefined);
-  const { run: load } = await findLoadGenerator(undefined);
   const data = await scope.makeFolder();
   const server = await Server.start(scope, current, data);
   await fill(server, files);
@@ -113,7 +112,7 @@ async function main(): Promise<void> {
   const requests = async (seconds: number) => {
     const { origin } = server;
     const download = { origin, method: "GET", target: target.download("small") } as const;
-    return (await load(scope, { ...download, connections: 8, seconds })).p99;
+    return (await runLoadWithKey(scope, { ...download, connections: 8, seconds })).p99;
   };
   const alone = await requests(LOAD_SECONDS);
   if (Deno.args[1] === undefined) {

@@ -105,11 +105,6 @@ export async function runLoadWithKey(scope: Scope, load: Load): Promise<LoadResu
   });
 }
 
-/** What sends the load of `bench_backups.ts`. */
-export function findLoadGenerator(_: undefined): Promise<{ run: RunLoad }> {
-  return Promise.resolve({ run: runLoadWithKey });
-}
-
 /** Sends exactly so many requests with the key of the project, with `{n}` from 0 on. */
 export async function sendEach(_: Scope, load: Load, requests: number): Promise<void> {
   const body = load.body === undefined ? null : bytesOf(load.body);
