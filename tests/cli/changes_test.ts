@@ -55,7 +55,7 @@ Deno.test("changes --follow prints each change as it is made.", async () => {
   await waitUntil("both wait again", () => waits() >= 4);
   await all.kill("SIGTERM");
   await later.kill("SIGTERM");
-  const [first, second] = await deadline(outputs, 20_000);
+  const [first, second] = await deadline(outputs, 60_000);
   const names = first.stdout.trim().split("\n").map((line) => (JSON.parse(line) as Change).name);
   assertEquals(names, ["before", "after"]);
   assertMatch(second.stdout, /^\S+ {2}put {5}after {2}1 B\n$/);

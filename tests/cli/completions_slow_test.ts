@@ -44,5 +44,5 @@ Deno.test("A server that does not answer offers no names, and takes no longer th
   const url = `http://127.0.0.1:${silent.addr.port}`;
   const { code, stdout, stderr } = await desk.run(["complete", "--", "ls", "photos:"], { url });
   assertEquals([code, stdout, stderr], [0, "", ""]);
-  assertEquals(performance.now() - began < 10_000, true);
+  assertEquals(performance.now() - began < 20_000, true);
 });

@@ -83,7 +83,7 @@ Deno.test("sync --watch fetches a change within seconds where changes are kept, 
     await store("x/b");
     await waitUntil("a new file is here", () => folder.has("there/b"));
     // Without the feed, drives are compared every ten seconds.
-    assertLess(performance.now() - start, 5000);
+    assertLess(performance.now() - start, 9000);
     server.process.kill("SIGKILL");
     await server.process.status;
     server = await TestServer.start({ ...options, fixedPort: port });
