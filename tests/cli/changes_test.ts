@@ -65,7 +65,7 @@ Deno.test("changes says why there are none.", async () => {
   await using desk = await ClientWorkspace.open();
   const off = await desk.run(["changes", "d"]);
   assertEquals(off.code, 1);
-  assertMatch(off.stderr, /keeps no changes/);
+  assertMatch(off.stderr, /keeps no changes: .* kvdrive project change \S+ --change-days 7\n$/);
   await using other = await openDesk();
   const wrong = await other.run(["changes", "d", "--since", "nonsense"]);
   assertEquals(wrong.code, 1);

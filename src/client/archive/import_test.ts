@@ -97,6 +97,19 @@ Deno.test("A folder or archive without an export, or with several, is refused", 
   );
 });
 
+Deno.test("A file that is no archive is refused with its name", async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, "a.txt");
+    await Deno.writeTextFile(path, "no archive");
+    await assertRejects(
+      () => ZipSource.open(path),
+      ClientError,
+      `Cannot read the archive ${path}: it is no zip archive, or it is damaged`,
+    );
+    await assertRejects(() => ZipSource.open(join(folder, "b")), ClientError, "No such file");
+  });
+});
+
 Deno.test("Folders are listed, also those that only the index and the paths of files tell of", async () => {
   await withFolder(async (folder) => {
     const out = join(folder, "out");

@@ -147,12 +147,18 @@ function pathIn(root: string, entry: Entry): string | undefined {
   return path.startsWith(root) ? path.slice(root.length) : undefined;
 }
 
-/** Opens an archive. Names and sizes are validated here, not by the library, so that one bad entry fails alone. */
+/**
+ * Opens an archive. Names and sizes are validated here, not by the library, so that one bad entry fails alone.
+ *
+ * @throws {ClientError} if the file is no archive.
+ */
 async function openZip(path: string): Promise<ZipFile> {
-  return await openPromise(path, {
-    autoClose: false,
-    decodeStrings: false,
-    validateEntrySizes: false,
+  const options = { autoClose: false, decodeStrings: false, validateEntrySizes: false };
+  return await openPromise(path, options).catch((error: Error) => {
+    // Only errors of the system have a code.
+    if ("code" in error) throw error;
+    const problem = "it is no zip archive, or it is damaged";
+    throw new ClientError(`Cannot read the archive ${path}: ${problem}`, { cause: error });
   });
 }
 

@@ -1,5 +1,6 @@
 import { decodeBase64 } from "@std/encoding/base64";
 import { encodeHex } from "@std/encoding/hex";
+import { KvdriveError } from "../../../client/errors.ts";
 import { copyTime, type Entry, type FileInfo, type RemoteDrives } from "../../../client/drives.ts";
 import { escapeGlob, Glob, NameFilter } from "../../../rules/transfer/globs.ts";
 import { DAY, formatBytes, parseByteSize, parseDuration } from "../../../rules/units.ts";
@@ -308,7 +309,14 @@ export async function showChanges(call: CommandCall): Promise<void> {
   requireDriveName(drive);
   const follows = call.has("follow");
   using session = await Session.open(call);
-  const read = (options: ChangePageOptions) => session.drives.drive(drive).changePage(options);
+  const read = async (options: ChangePageOptions) =>
+    await session.drives.drive(drive).changePage(options).catch((error) => {
+      const isOff = error instanceof KvdriveError && error.code === "changes_off";
+      if (!isOff) throw error;
+      throw new CommandError(
+        `The project keeps no changes: the administrator turns that on with kvdrive project change ${session.connection.project} --change-days 7`,
+      );
+    });
   const since = call.get("since") ?? "0";
   let last = since === "now" ? (await read({})).last : since;
   while (true) {
