@@ -111,7 +111,7 @@ async function assertScheduleHolds({ target, options, env }: Place): Promise<voi
     let isNewest = false;
     while (!isNewest || seen.size < 3) {
       const elapsed = performance.now() - began;
-      assert(elapsed < 60_000, `There are ${seen.size} snapshots in round ${round}`);
+      assert(elapsed < 180_000, `There are ${seen.size} snapshots in round ${round}`);
       await delay(200);
       // The first one makes the repository.
       const now = await listed(ofCommands, env).catch(() => []);
