@@ -1,9 +1,9 @@
-/** A server that takes snapshots, and the S3 that has them, killed at any moment while commands use both. */
+/** A server that takes snapshots, the S3 that has them, and commands that use both, killed at any moment. */
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { ADMIN_TOKEN } from "../support/admin.ts";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
-import { type CommandResult, Folder } from "../support/command.ts";
+import { type CommandResult, Folder, spawnProgram } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
 import { S3_SECRET, S3Server } from "../support/s3/s3_server.ts";
 import { TestServer } from "../support/server.ts";
@@ -13,6 +13,9 @@ import { announceSeed, isFull, Random } from "./support/random.ts";
 const DRIVE = "drive";
 const TARGET = "s3://bucket/backups";
 const ROUNDS = isFull() ? 100 : 20;
+
+/** The bits of those who are killed in a round. */
+const [SERVER, SERVICE, COMMAND] = [1, 2, 4];
 
 /** An S3 service that comes back at its address. */
 class Service {
@@ -58,13 +61,35 @@ function sizeOf(round: number): number {
   return round % 3 === 0 ? MIB : 3000;
 }
 
-/** A command waits for a service that comes back soon; only its own snapshot may be gone. */
+/** A command waits for a service that comes back soon; only its own snapshot may be gone, or a snapshot running. */
 function assertServed({ code, stderr }: CommandResult, command: string): void {
-  if (code === 0 || /was removed from .* while it was restored/.test(stderr)) return;
+  if (code === 0 || /was removed from .* while it was restored|prune later/.test(stderr)) return;
   assertEquals(code, 0, `${command}: ${stderr}`);
 }
 
-Deno.test("A server and a service that are killed lose no snapshot, and stop no command.", async () => {
+/** Starts a command that may be killed. Returns its result; `undefined` if it was killed. */
+function start(
+  args: string[],
+  env: Record<string, string>,
+): { result: Promise<CommandResult | undefined>; kill: () => void } {
+  const process = spawnProgram(args, env);
+  let isKilled = false;
+  const kill = () => {
+    isKilled = true;
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  };
+  const decoder = new TextDecoder();
+  const result = process.output().then(({ code, stdout, stderr }) =>
+    isKilled ? undefined : { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) }
+  );
+  return { result, kill };
+}
+
+Deno.test("A server, a service and commands that are killed lose no snapshot, and stop no other command.", async () => {
   const random = new Random(announceSeed());
   await using folder = await Folder.make();
   const data = folder.at("data");
@@ -76,6 +101,7 @@ Deno.test("A server and a service that are killed lose no snapshot, and stop no 
     ["backup", "--to", TARGET, "--data", data],
     ["backup", "check", "--to", TARGET, "--read-all"],
     ["restore", "--from", TARGET, "--data", folder.at("restored"), "--force"],
+    ["backup", "prune", "--to", TARGET, "--keep-last", "2"],
   ];
   await service.start();
   for (let round = 0; round < ROUNDS; round++) {
@@ -87,13 +113,15 @@ Deno.test("A server and a service that are killed lose no snapshot, and stop no 
     await new Drive(server, DRIVE).put(`file-${round}`, patternBytes(sizeOf(round), round));
     if (round === 0) assertEquals((await runProgram([...commands[0] ?? [], ...s3], env)).code, 0);
     const command = commands[round % commands.length] ?? [];
-    const running = runProgram([...command, ...s3], env);
+    const running = start([...command, ...s3], env);
     await delay(random.below(3000));
-    const victim = random.below(3);
-    if (victim !== 0) await service.kill();
-    if (victim !== 1) await server.stop("SIGKILL");
-    if (victim !== 0) await service.start();
-    assertServed(await running, command.join(" "));
+    const victims = 1 + random.below(7);
+    if ((victims & COMMAND) !== 0) running.kill();
+    if ((victims & SERVICE) !== 0) await service.kill();
+    if ((victims & SERVER) !== 0) await server.stop("SIGKILL");
+    if ((victims & SERVICE) !== 0) await service.start();
+    const result = await running.result;
+    if (result !== undefined) assertServed(result, command.join(" "));
     await server.stop("SIGKILL");
     await server[Symbol.asyncDispose]();
   }
