@@ -11,6 +11,7 @@ import {
 } from "../support/processes/process_server.ts";
 import { newAddress, PROJECT_ID, type TestServer } from "../support/server.ts";
 import { feedProject, makeWebhook, Receiver, until } from "../support/store/webhooks.ts";
+import { Dav, ifToken } from "../webdav/support/dav.ts";
 import { beginDownload, LARGE, storeLarge, turnsAway } from "../support/shutdown.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -136,5 +137,19 @@ test("A webhook gets each change once, also when the process that delivers is ki
     await started.renewed(pids);
     await drive.put(`after-${index}`, "1");
     await until(() => delivered().includes(`after-${index}`), "the delivery goes on", 40_000);
+  }
+});
+
+test("A lock of WebDAV binds every process at once.", async () => {
+  await using started = await ProcessServer.start();
+  const dav = new Dav(new Drive(started.server, "drive"));
+  await dav.make();
+  for (let round = 0; round < 10; round++) {
+    const token = await dav.lock("a");
+    // At the same time, so that each has a connection of its own.
+    const writes = Array.from({ length: CONNECTIONS }, () => dav.put("a", "other"));
+    for (const answer of await Promise.all(writes)) answer.expect(423);
+    (await dav.put("a", "mine", ifToken(token))).expect(204);
+    (await dav.unlock("a", token)).expect(204);
   }
 });

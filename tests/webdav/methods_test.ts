@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { PROJECT_ID } from "../support/server.ts";
 import { type Step, suite } from "../support/suite.ts";
-import { Dav, hrefsIn, propertyIn, rawStatus } from "./support/dav.ts";
+import { Dav, firstLine, hrefsIn, propertyIn, rawStatus } from "./support/dav.ts";
 
 const add = suite("WebDAV reads and writes the files of a drive", { twin: false });
 
@@ -247,4 +247,25 @@ test("What a browser opens acts as no part of the server.", async (dav) => {
 test("An unknown method names the others.", async (dav) => {
   const answer = (await dav.send("PATCH", "a", { body: "x" })).expect(405);
   assertStringIncludes(answer.header("Allow"), "PROPPATCH");
+});
+
+test(
+  "A small body that waits to be asked for is asked for once its name is free.",
+  async (dav, drive) => {
+    await drive.put("folder/x", "x");
+    const answerTo = async (name: string) => {
+      const head = { "Content-Length": "5", Expect: "100-continue" };
+      return await firstLine(drive, "PUT", dav.path(name), head);
+    };
+    assertEquals(await answerTo("a"), "HTTP/1.1 100 Continue");
+    assertEquals(await answerTo("absent/a"), "HTTP/1.1 409 Conflict");
+    assertEquals(await answerTo("folder"), "HTTP/1.1 405 Method Not Allowed");
+    await dav.lock("b");
+    assertEquals(await answerTo("b"), "HTTP/1.1 423 Locked");
+  },
+);
+
+test("A list has the reason phrase of its status.", async (dav, drive) => {
+  const line = await firstLine(drive, "PROPFIND", dav.path(), { Depth: "0" });
+  assertEquals(line, "HTTP/1.1 207 Multi-Status");
 });

@@ -123,18 +123,27 @@ export interface LockOptions {
 }
 
 /** Sends a request whose path `fetch` would change. @returns the status. */
-export async function rawStatus(
+export async function rawStatus(...request: Parameters<typeof firstLine>): Promise<number> {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(await firstLine(...request))?.[1]);
+}
+
+/** Sends a request without a body. @returns the first line of the first answer. */
+export async function firstLine(
   { server: { port }, owner: { key } }: Drive,
   method: string,
   target: string,
   headers: Record<string, string> = {},
-): Promise<number> {
+): Promise<string> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   const all = { Host: "localhost", Connection: "close", ...basic(key), ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   await connection.write(utf8([`${method} ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n")));
-  const text = await new Response(connection.readable).text();
-  return Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]);
+  let text = "";
+  for await (const piece of connection.readable.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (text.includes("\r\n")) break;
+  }
+  return text.slice(0, text.indexOf("\r\n"));
 }
 
 /** Creates a key of the tests' project. */
