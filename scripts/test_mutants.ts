@@ -28,7 +28,7 @@ Exit status 1: a change survived without an explanation, the table has an error,
 const INTERRUPTED = 130;
 
 /** What the tests need. */
-const PARTS = ["deno.json", "deno.lock", "main.ts", "scripts", "src", "tests"];
+const PARTS = ["deno.json", "deno.lock", "docs", "main.ts", "scripts", "src", "tests"];
 
 /** A file system in memory, on which tests that write stores are faster. */
 const MEMORY_DISK = "/dev/shm";
