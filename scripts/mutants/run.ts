@@ -6,7 +6,7 @@ const TIME_FACTOR = 3;
 const MIN_TIME_LIMIT = 20_000;
 
 /** The longest run of tests without a change, in milliseconds. */
-const UNCHANGED_TIME_LIMIT = 120_000;
+const UNCHANGED_TIME_LIMIT = 600_000;
 
 /**
  * `killed`: a test failed, or hung. `explained`: no test failed, for the reason in the table. `error`: the table is wrong,
