@@ -153,6 +153,20 @@ for (const who of ["the owner", "the administrator"] as const) {
   });
 }
 
+test("What happens to a link is recorded with its id.", async ({ server }) => {
+  const project = await Project.make(server);
+  const links = `/v1/${project.id}/photos/links`;
+  const send = async (method: string, path: string, body?: unknown) =>
+    (await administer(server, method, path, { as: project.owner, body })).json as { id: string };
+  const { id } = await send("POST", links, { name: "a" });
+  await send("PATCH", `${links}/${id}`, { download: true });
+  await send("DELETE", `${links}/${id}`);
+  const recorded = (await eventsOf(project, "?limit=3")).map((
+    { event, target },
+  ) => [event, target]);
+  assertEquals(recorded, [["link.revoked", id], ["link.changed", id], ["link.created", id]]);
+});
+
 test("A project begins with its own creation, and ends in the server's log.", async ({ server }) => {
   const as = { ...administrator, "X-Forwarded-For": newAddress() };
   const made = (await administer(server, "POST", PROJECTS, { as })).expect(201);
