@@ -92,16 +92,22 @@ export async function storeCredentials(
   await links.ensureKey();
 }
 
-/**
- * Stores the configured credentials, creates a first project if there is none, and an administrator's token if there is
- * none.
- */
+/** Stores the configured credentials, and creates what is not configured. */
 export async function applyCredentials(
   store: CredentialStore,
   configured: ConfiguredCredentials,
   settings: NewProjects,
 ): Promise<NewCredentials> {
   await storeCredentials(store, configured, settings);
+  return await createCredentials(store, configured, settings);
+}
+
+/** Creates what is not configured: a first project if there is none, and an administrator's token if there is none. */
+export async function createCredentials(
+  store: CredentialStore,
+  configured: ConfiguredCredentials,
+  settings: NewProjects,
+): Promise<NewCredentials> {
   const created: NewCredentials = {};
   if (configured.projectKey === undefined && await store.projects.isEmpty()) {
     created.projectKey = newProjectKey();

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { ADMIN_TOKEN } from "../support/admin.ts";
 import { assertRefused, EXECUTABLE, Folder, runCommand } from "../support/command.ts";
 import {
@@ -8,7 +9,7 @@ import {
   ProcessServer,
   socketsOf,
 } from "../support/processes/process_server.ts";
-import { PROJECT_KEY, TestServer } from "../support/server.ts";
+import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { SIGNALS } from "../support/shutdown.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -50,6 +51,39 @@ test("Both processes answer on one port, and agree on what is stored.", async ()
     assert((await list.text()).includes(name), name);
   }
 });
+
+test("Configured keys are known from the first answer on.", async () => {
+  const port = freePort();
+  const answers = new Set<string>();
+  let isStarted = false;
+  const ask = async (path: string, headers: Record<string, string>) => {
+    const signal = AbortSignal.timeout(20_000);
+    const url = `http://127.0.0.1:${port}${path}`;
+    const response = await onNewConnection(url, { headers, signal });
+    await response.body?.cancel();
+    answers.add(`${path} ${response.status}`);
+  };
+  const askBoth = async () => {
+    await ask("/admin/v1/projects", { Authorization: `Bearer ${ADMIN_TOKEN}` });
+    await ask(`/v1/${PROJECT_ID}`, { "X-Api-Key": PROJECT_KEY });
+  };
+  const asking = (async () => {
+    while (!isStarted) {
+      await askBoth().catch(() => delay(2));
+    }
+  })();
+  await using started = await ProcessServer.start({ fixedPort: port })
+    .finally(() => isStarted = true);
+  await asking;
+  assertEquals(started.server.port, port);
+  await askBoth();
+  assertEquals([...answers].toSorted(), ["/admin/v1/projects 200", `/v1/${PROJECT_ID} 200`]);
+});
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
 
 test("Metrics and Health show the sum over the processes, whichever is asked.", async () => {
   await using started = await ProcessServer.start({ args: ["--memory-budget", "200MiB"] });

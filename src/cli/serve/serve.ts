@@ -7,9 +7,10 @@ import type { Handler, HttpServer } from "../../http1/server.ts";
 import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";
 import { SECOND } from "../../rules/units.ts";
 import {
-  applyCredentials,
   type ConfiguredCredentials,
+  createCredentials,
   readCredentials,
+  storeCredentials,
 } from "../../server/credentials.ts";
 import { loadDashboard } from "../../server/dashboard.ts";
 import { logFormatOf, standardLog } from "../../server/log.ts";
@@ -94,11 +95,15 @@ export async function serve(
   });
   try {
     if (peers.isLeader) server.warnings.forEach((warning) => printError(`${warning}.\n`));
-    const parts = { server, process: peers, observation, backups, env };
+    const isFirst = sharingOf(peers) !== "further";
+    const prepare = async () => {
+      if (isFirst) await storeCredentials(server.store, credentials, options);
+    };
+    const parts = { server, process: peers, observation, backups, env, prepare };
     await run(settings, { tls, acme }, parts, async (addresses) => {
-      if (sharingOf(peers) !== "further") {
+      if (isFirst) {
         // Last, so that no failure can keep new secrets from being shown.
-        const created = await applyCredentials(server.store, credentials, options);
+        const created = await createCredentials(server.store, credentials, options);
         const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
         await announceStart({ ...addresses, created, curlFlags }, server.store, options, env);
       }
@@ -117,6 +122,8 @@ interface Parts {
   observation: Observation;
   backups: ServerBackups | undefined;
   env: Environment;
+  /** Prepares the store for the first request, once the ports are open: a server that cannot start changes nothing. */
+  prepare: () => Promise<void>;
 }
 
 /** Where the certificates come from: files, an authority, or neither. */
@@ -129,7 +136,7 @@ interface TlsConfiguration {
 async function run(
   options: ServeOptions,
   { tls, acme }: TlsConfiguration,
-  { server, process, observation, backups, env }: Parts,
+  { server, process, observation, backups, env, prepare }: Parts,
   onReady: (addresses: Addresses) => Promise<void>,
 ): Promise<void> {
   const clock = new Clock();
@@ -154,7 +161,11 @@ async function run(
   using signal = new ShutdownSignal(() => observation.log.close(), (one) => process.onSignals(one));
   // The parent of several processes looks for its own.
   using npx = new NpxParent(process.count === 1 ? env : {});
-  const { main, s3, plain } = openPorts(options, certificates, responders, parts);
+  const prepared = Promise.withResolvers<void>();
+  const app = heldUntil(prepared.promise, responders.app);
+  const { main, s3, plain } = openPorts(options, certificates, { ...responders, app }, parts);
+  await prepare();
+  prepared.resolve();
   const s3Port = s3?.address.port;
   const ports = { server: main.address.port, gate: gate?.address.port };
   for (const port of [...Object.values(ports), s3Port, plain?.address.port, https?.port]) {
@@ -216,6 +227,16 @@ function announceEnd(observation: Observation, timeout: number): void {
       timeout / SECOND
     } s. A second signal, such as Ctrl-C, ends the server at once`,
   );
+}
+
+/** Lets requests wait: before the configured keys are stored, they would be unknown. */
+function heldUntil(prepared: Promise<void>, app: Handler): Handler {
+  let isPrepared = false;
+  void prepared.then(() => isPrepared = true);
+  return async (request, info) => {
+    if (!isPrepared) await prepared;
+    return await app(request, info);
+  };
 }
 
 /** Listens for the API, for S3 if it has a port, and for plain HTTP besides https. @throws {StartError} if that fails. */
