@@ -116,14 +116,15 @@ const MAX_ELEMENTS = 2000;
 const MAX_NAMES = 128 * 1024;
 
 /**
- * Reads the body of a request as a document in the namespace `DAV:`; `undefined` without a body.
+ * Reads the body of a request as a document in the namespace `DAV:`; `undefined` without a body. Then checks the key a second
+ * time: it may have been revoked while the body came.
  *
  * @param root The name of its root.
- * @throws {HttpError} 408 if it stops coming.
+ * @throws {HttpError} 408 if it stops coming, 401 if the key was revoked.
  * @throws {DavError} 400 if it is another document, 413 if it is too large.
  */
 export async function readDocument(
-  { request, context }: DavCall,
+  { request, context, reauthorize }: DavCall,
   { idleTimeout: idle }: DavDeps,
   root: string,
 ): Promise<XmlNode | undefined> {
@@ -134,6 +135,7 @@ export async function readDocument(
   }
   const bytes = concat(pieces);
   if (bytes.byteLength === 0) return undefined;
+  await reauthorize();
   try {
     const document = readXml(decode(bytes), root, MAX_ELEMENTS);
     if (document.namespace !== "DAV:") throw new BadXml(`has no root element ${root} of DAV:`);

@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ADMIN_TOKEN } from "../support/admin.ts";
+import { delay } from "@std/async/delay";
+import { ADMIN_TOKEN, Project } from "../support/admin.ts";
 import { utf8 } from "../support/bytes.ts";
 import { newAddress, PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
 import { assertFiles } from "../support/drive.ts";
+import { GatedBody } from "../support/paced_body.ts";
 import { type Step, suite } from "../support/suite.ts";
-import { basic, Dav, makeKey } from "./support/dav.ts";
+import { basic, Dav, makeKey, NAMES } from "./support/dav.ts";
 
 const add = suite("WebDAV lets in whom the drive API does", {
   env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN },
@@ -64,6 +66,30 @@ test("Wrong keys are counted, and the right one gets in at any time.", async (da
   assertEquals(statuses.at(-1), 429);
   (await dav.send("GET", "a", { headers })).expect(200);
   (await dav.send("GET", "a", { key: ADMIN_TOKEN, headers: from() })).expect(401);
+});
+
+test("A key that is revoked while XML comes sees and changes nothing.", async (dav, drive) => {
+  await dav.put("a", "x");
+  const project = new Project(drive.server, PROJECT_ID, PROJECT_KEY);
+  const bodies = {
+    PROPFIND: NAMES,
+    PROPPATCH:
+      '<propertyupdate xmlns="DAV:"><set><prop><x xmlns="u:x"/></prop></set></propertyupdate>',
+    LOCK:
+      '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>' +
+      "</lockinfo>",
+  };
+  for (const [method, text] of Object.entries(bodies)) {
+    const { project_key: key, prefix } = await project.makeKey();
+    const body = new GatedBody(utf8(text));
+    const answer = dav.send(method, "a", { key, body: body.stream });
+    const used = async () => (await project.keys()).find((it) => it.prefix === prefix)?.last_used;
+    while (!await used()) await delay(10);
+    (await project.call("DELETE", `/keys/${prefix}`)).expect(200);
+    body.open();
+    assertEquals([method, (await answer).status], [method, 401]);
+  }
+  (await dav.send("DELETE", "a")).expect(204);
 });
 
 test("A key of another project, and a path of one, are refused.", async (dav) => {

@@ -164,8 +164,11 @@ async function run(
   const prepared = Promise.withResolvers<void>();
   const app = heldUntil(prepared.promise, responders.app);
   const { main, s3, plain } = openPorts(options, certificates, { ...responders, app }, parts);
-  await prepare();
-  prepared.resolve();
+  try {
+    await prepare();
+  } finally {
+    prepared.resolve();
+  }
   const s3Port = s3?.address.port;
   const ports = { server: main.address.port, gate: gate?.address.port };
   for (const port of [...Object.values(ports), s3Port, plain?.address.port, https?.port]) {

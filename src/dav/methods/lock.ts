@@ -49,7 +49,6 @@ export async function lock(call: DavCall, deps: DavDeps): Promise<Response> {
     expires: Date.now() + lifetime,
     lifetime,
   };
-  await call.reauthorize();
   const conflict = await deps.store.locks.change({ project, drive }, (locks) => {
     const other = conflicting(locks, wanted);
     return other === undefined

@@ -49,7 +49,6 @@ export async function proppatch(call: DavCall, deps: DavDeps): Promise<Response>
   ]);
   const href = hrefOf(deps.basePath, call.project, drive, name);
   const problems = instructions.map((one) => problemOf(one, resource));
-  await call.reauthorize();
   const isTooLarge = problems.every((problem) => problem === undefined) &&
     resource.kind === "file" && !await apply(deps, resource, instructions);
   return response(href, instructions, isTooLarge ? instructions.map(() => TOO_LARGE) : problems);
