@@ -145,8 +145,8 @@ for (const [body, part] of BAD_BODIES) {
   });
 }
 
-test("A body beyond 64 KiB is 413.", async ({ server }) => {
-  const body = "{}".padEnd(64 * 1024);
+test("A body beyond 1 MiB is 413.", async ({ server }) => {
+  const body = "{}".padEnd(2 ** 20);
   (await administer(server, "POST", PROJECTS, { body })).expect(201);
   assertErrorAnswer((await administer(server, "POST", PROJECTS, { body: `${body} ` })).expect(413));
 });
