@@ -117,7 +117,9 @@ async function operandsOf(
   const usable = completions.filter(([one]) => one.startsWith(word));
   const drive = fitting.find((one) => /^(DRIVE|SOURCE|TARGET)/.test(one));
   if (drive !== undefined) {
-    const names = await deadline(namesFor(word, drive, args, env), PATIENCE).catch(() => []);
+    const names: string[] = await deadline(namesFor(word, drive, args, env), PATIENCE).catch(
+      () => [],
+    );
     usable.push(...names.map((name): Completion => [name]));
   }
   const takesFiles = fitting.some((one) => /^(SOURCE|TARGET|PATH|FILE|DIR)/.test(one));
