@@ -51,7 +51,7 @@ export interface DatabaseParts {
   /** What the readers report unreadable entries to. */
   unreadable?: UnreadableEntries;
   /** Handles and locks that `close` disposes of. */
-  resources?: Disposable;
+  resources?: Disposable | AsyncDisposable;
 }
 
 /** What reads and writes the chunks of files and their checksums. */
@@ -111,7 +111,7 @@ export class Database {
   /** Receive the feeds that a commit of this process has added to. */
   readonly onAnnounced: Set<(feeds: Deno.KvKey[]) => void> = new Set();
   readonly #locks: readonly LockProbe[];
-  readonly #resources: Disposable | undefined;
+  readonly #resources: Disposable | AsyncDisposable | undefined;
   readonly #groups: GroupCommitter;
   readonly #bulkCommits: Commits;
   readonly #byteCommits: Commits;
@@ -205,7 +205,7 @@ export class Database {
   async close(): Promise<void> {
     this.#isClosing = true;
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
-    this.#resources?.[Symbol.dispose]();
+    await using _closed = this.#resources;
   }
 
   /** Returns whether this process has committed nothing for `QUIET_TIME`. */

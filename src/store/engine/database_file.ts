@@ -153,7 +153,7 @@ async function openFiles(
   path: string,
   { ballast, lock, reads, separates }: OpenOptions,
 ): Promise<Database> {
-  using opened = new DisposableStack();
+  await using opened = new AsyncDisposableStack();
   const unreadable = new UnreadableEntries();
   createRecordFile(path);
   const mark = reads === "mapped" ? await takeMark(path, opened) : undefined;
@@ -165,7 +165,7 @@ async function openFiles(
     ? undefined
     : await openFile(bytePath, { reads: mode, unreadable }, opened);
   const handles = opened.move();
-  const resources = new DisposableStack();
+  const resources = new AsyncDisposableStack();
   resources.use(lock);
   resources.use(handles);
   const files = [records, ...bytes === undefined ? [] : [bytes]];
@@ -188,7 +188,7 @@ async function openFiles(
   });
 }
 
-async function takeMark(path: string, opened: DisposableStack): Promise<MapMark | string> {
+async function takeMark(path: string, opened: AsyncDisposableStack): Promise<MapMark | string> {
   const mark = await MapMark.take(path);
   if (mark instanceof MapMark) opened.use(mark);
   return mark;
@@ -210,7 +210,7 @@ interface DatabaseFile {
 async function openFile(
   path: string,
   { reads, unreadable }: { reads: ReadMode; unreadable: UnreadableEntries },
-  opened: DisposableStack,
+  opened: AsyncDisposableStack,
 ): Promise<DatabaseFile> {
   await makePrivate([path, ...companionsOf(path)]);
   const kv = opened.use(await Deno.openKv(path));

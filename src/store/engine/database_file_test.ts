@@ -153,6 +153,18 @@ for (const which of ["records", "chunks"] as const) {
   });
 }
 
+Deno.test("A store that is closed while a thread reads from it leaves no logs", async () => {
+  await withFolder(async (folder) => {
+    for (let round = 0; round < 5; round++) {
+      const db = await openDatabase(folder);
+      await db.commit(new Operation().set(keys.scrub(), { last: String(round) }));
+      for (const { diskReader } of [db, db.bytes]) await diskReader.get(keys.scrub());
+      await db.close();
+      assertEquals((await namesIn(folder)).filter((name) => name.includes(".db-")), []);
+    }
+  });
+});
+
 Deno.test("Several processes can open a new store at once", async () => {
   await withFolder(async (folder) => {
     const opened = await Promise.all(Array.from({ length: 4 }, () => openDatabase(folder)));

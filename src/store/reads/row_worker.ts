@@ -6,12 +6,12 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { KvRow } from "./kv_encoding.ts";
-import type { RowAnswer, RowQuery } from "./thread_reader.ts";
 import { openForReading, SELECT_FIRST, SELECT_LAST, SELECT_ROW } from "./rows.ts";
+import { CLOSE, type RowAnswer, type RowMessage, type RowQuery } from "./thread_messages.ts";
 
 /** The part of a worker's global scope that is used here. */
 interface WorkerScope {
-  onmessage: (event: { data: string | RowQuery }) => void;
+  onmessage: (event: { data: RowMessage }) => void;
   postMessage(answer: RowAnswer): void;
 }
 
@@ -36,16 +36,23 @@ function rowReader(sqlite: DatabaseSync): (query: RowQuery) => (KvRow | undefine
 
 const scope = globalThis as unknown as WorkerScope;
 let path = "";
+let sqlite: DatabaseSync | undefined;
 let read: ReturnType<typeof rowReader> | undefined;
-scope.onmessage = ({ data }) => {
-  if (typeof data === "string") {
-    path = data;
-    return;
-  }
+
+function answerTo(message: RowQuery | typeof CLOSE): RowAnswer {
   try {
-    read ??= rowReader(openForReading(path, false));
-    scope.postMessage({ rows: read(data) });
+    if (message === CLOSE) {
+      sqlite?.close();
+      return { rows: [] };
+    }
+    read ??= rowReader(sqlite ??= openForReading(path, false));
+    return { rows: read(message) };
   } catch (error) {
-    scope.postMessage({ error: error instanceof Error ? error.message : String(error) });
+    return { error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+scope.onmessage = ({ data }) => {
+  if (typeof data === "object" && "path" in data) path = data.path;
+  else scope.postMessage(answerTo(data));
 };

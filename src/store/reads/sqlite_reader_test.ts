@@ -281,7 +281,7 @@ Deno.test("A value that Deno KV cannot decode has no value while the disk is slo
     const clock = stub(performance, () => now);
     try {
       const unreadable = new UnreadableEntries();
-      using slow = new ThreadReader(path, unreadable);
+      await using slow = new ThreadReader(path, unreadable);
       using reader = new SqliteReader(path, slow, { isMapped: false, unreadable });
       clock.slow(() => now += 30);
       await reader.get(["a", 0]);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
 import { SECOND } from "../../rules/units.ts";
 import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
@@ -10,24 +11,22 @@ import { encodeKey, type KvRow } from "./kv_encoding.ts";
 import type { KvReader, ListOptions } from "./read_queue.ts";
 import type { UnreadableEntries } from "./record_codec.ts";
 import { entryOf, listEntries, type RowRange } from "./rows.ts";
+import { CLOSE, type RowAnswer, type RowMessage, type RowQuery } from "./thread_messages.ts";
 
 /** How long the thread is kept for further reads, in milliseconds. */
 const IDLE_TIME = 10 * SECOND;
 
+/** How long a thread that waits for the disk may delay the end, in milliseconds. */
+const CLOSE_TIME = SECOND;
+
 /** The pause between two attempts to read a locked file, in milliseconds. */
 const LOCKED_PAUSE = 20;
-
-/** The rows of some keys, or those of a range, as they are at one moment. */
-export type RowQuery = { keys: Uint8Array<ArrayBuffer>[] } | RowRange;
-
-/** Errors travel as text: structured clones lose their class. */
-export type RowAnswer = { rows: (KvRow | undefined)[] } | { error: string };
 
 /**
  * Reads the entries of a file with SQLite in a thread of its own, one after the other. Deno KV has such a thread, too,
  * but ends the process at a value that is marked as a counter and is none: one flipped bit makes it of a record.
  */
-export class ThreadReader implements KvReader, Disposable {
+export class ThreadReader implements KvReader, AsyncDisposable {
   #worker: Worker | undefined;
   /** Reads that were sent to the thread, in their order. */
   #pending: PromiseWithResolvers<RowAnswer>[] = [];
@@ -57,8 +56,11 @@ export class ThreadReader implements KvReader, Disposable {
     return listEntries(read, this.unreadable, selector, options);
   }
 
-  [Symbol.dispose](): void {
+  /** Closes the file, so that the connection that is closed last removes the log. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    // A thread that waits for the disk is ended without that.
+    if (this.#worker !== undefined) await deadline(this.#ask(CLOSE), CLOSE_TIME).catch(() => {});
     this.#end("The store is closed");
   }
 
@@ -76,11 +78,15 @@ export class ThreadReader implements KvReader, Disposable {
 
   async #send(query: RowQuery): Promise<RowAnswer> {
     if (this.#isClosed) throw new Error("The store is closed");
+    return await this.#ask(query);
+  }
+
+  async #ask(message: RowQuery | typeof CLOSE): Promise<RowAnswer> {
     clearTimeout(this.#idleTimer);
     const worker = this.#worker ??= this.#start();
     const answer = Promise.withResolvers<RowAnswer>();
     this.#pending.push(answer);
-    worker.postMessage(query);
+    worker.postMessage(message);
     return await answer.promise;
   }
 
@@ -97,7 +103,7 @@ export class ThreadReader implements KvReader, Disposable {
       event.preventDefault();
       this.#end(event.message);
     };
-    worker.postMessage(this.path);
+    worker.postMessage({ path: this.path } satisfies RowMessage);
     return worker;
   }
 

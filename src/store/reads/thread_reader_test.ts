@@ -17,7 +17,7 @@ async function withThread(
       await kv.set(["chunk", letter, 0], new Uint8Array(60_000).fill(1));
     }
     await kv.atomic().sum(["usage"], 7n).commit();
-    using reader = new ThreadReader(path, new UnreadableEntries());
+    await using reader = new ThreadReader(path, new UnreadableEntries());
     await test(reader, kv, path);
   });
 }
@@ -65,11 +65,11 @@ Deno.test("Values that are marked as counters and are none have no value", async
 
 Deno.test("A file that is not readable is an error, and so is a closed reader", async () => {
   await withThread(async (reader, _kv, path) => {
-    using other = new ThreadReader(`${path}.none`, new UnreadableEntries());
+    await using other = new ThreadReader(`${path}.none`, new UnreadableEntries());
     await assertRejects(() => other.get(["a"]), Error, "unable to open");
     const read = reader.get(["file", "a"]);
-    reader[Symbol.dispose]();
-    await assertRejects(() => read, Error, "closed");
+    await reader[Symbol.asyncDispose]();
+    assertEquals((await read).value, { letter: "a" });
     await assertRejects(() => reader.get(["file", "a"]), Error, "closed");
   });
 });
