@@ -137,8 +137,10 @@ function startProxy(
     async (request) => {
       const url = new URL(request.url);
       const planned = plan();
+      // A list has no checksum: that one of its characters is another cannot be noticed.
+      const isUnnoticed = planned === "flip" && url.searchParams.has("list-type");
       const isLie = planned === "flip" || planned === "truncate";
-      const fault = isLie && !mayLie(url.pathname) ? "pass" : planned;
+      const fault = isUnnoticed || isLie && !mayLie(url.pathname) ? "pass" : planned;
       if (fault === "refuse") {
         return new Response("<Error><Code>SlowDown</Code></Error>", {
           status: 503,
