@@ -24,7 +24,7 @@ const MAX_MEMORY = 128 * MIB;
 const SALT_LENGTH = 32;
 
 /** How often the keys are read if none opens: they may have changed on their way. */
-const ATTEMPTS = 2;
+const ATTEMPTS = 3;
 
 export const KEYS = "keys";
 
