@@ -10,11 +10,13 @@ import { MINUTE } from "../../rules/units.ts";
 import { serveTask } from "../disk/sqlite.ts";
 import { DONE, SENT, type SnapshotResult, type SnapshotTask, TOTAL } from "./snapshot_task.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
+import { yieldToRequests } from "./priority.ts";
 
 /** How long a prune rewrites objects: meanwhile snapshots of other servers wait. */
 const REPACK_PATIENCE = MINUTE;
 
 serveTask(async (task: SnapshotTask, onNotice): Promise<SnapshotResult> => {
+  yieldToRequests();
   const { options, state } = task;
   const snapshot = await takeSnapshot(options, {
     onNotice,

@@ -1,6 +1,7 @@
 import { dirname } from "@std/path/dirname";
 import { isS3 } from "../../../repository/targets/target.ts";
 import { databasePath } from "../../../store/disk/store_files.ts";
+import { yieldToRequests } from "../../../store/snapshots/priority.ts";
 import { storeIdOf } from "../../../store/snapshots/store_id.ts";
 import { requireWhole, takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
 import { BANDWIDTH } from "../../options/value_types.ts";
@@ -13,6 +14,7 @@ import { settingsOf, summaryJson } from "./repository.ts";
 
 export async function addSnapshot(call: CommandCall): Promise<void> {
   await call.requireStore();
+  yieldToRequests();
   const repository = await settingsOf(call);
   const { target, passphrase } = repository;
   if (isS3(target) && passphrase === undefined && call.has("unencrypted")) {
