@@ -79,13 +79,22 @@ export class Firefox implements AsyncDisposable {
 
   /** Returns the value of an expression in the page: a text, a number or a truth value. */
   async evaluate(expression: string): Promise<unknown> {
+    return (await this.#evaluate(expression)).value;
+  }
+
+  /** Returns the value of an expression, or the id of an element. */
+  async #evaluate(expression: string): Promise<{ value?: unknown; sharedId?: string }> {
     const answer = await this.call("script.evaluate", {
       expression,
       target: { context: this.tab },
       awaitPromise: true,
-    }) as { type: string; result?: { value?: unknown }; exceptionDetails?: { text: string } };
+    }) as {
+      type: string;
+      result?: { value?: unknown; sharedId?: string };
+      exceptionDetails?: { text: string };
+    };
     if (answer.type === "exception") throw new Error(answer.exceptionDetails?.text);
-    return answer.result?.value;
+    return answer.result ?? {};
   }
 
   /** Waits until an expression in the page is true. */
@@ -103,17 +112,15 @@ export class Firefox implements AsyncDisposable {
       one.checkVisibility() &&
       (one.textContent + (one.ariaLabel ?? "")).includes(${JSON.stringify(text)}))`;
     await this.until(find);
-    const [x, y] = JSON.parse(
-      await this.evaluate(
-        `((box) => JSON.stringify([Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2)]))(${find}.getBoundingClientRect())`,
-      ) as string,
-    );
+    const { sharedId } = await this.#evaluate(find);
+    // Its place is looked up at the moment of the click: what loads above it may move it until then.
+    const origin = { type: "element", element: { sharedId } };
     const once = [{ type: "pointerDown", button: 0 }, { type: "pointerUp", button: 0 }];
     const presses = Array.from({ length: count }, () => once).flat();
     await this.act({
       type: "pointer",
       id: "mouse",
-      actions: [{ type: "pointerMove", x, y }, ...presses],
+      actions: [{ type: "pointerMove", x: 0, y: 0, origin }, ...presses],
     });
   }
 
