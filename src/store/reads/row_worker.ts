@@ -7,7 +7,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { KvRow } from "./kv_encoding.ts";
 import { openForReading, SELECT_FIRST, SELECT_LAST, SELECT_ROW } from "./rows.ts";
-import { CLOSE, type RowAnswer, type RowMessage, type RowQuery } from "./thread_messages.ts";
+import type { RowAnswer, RowMessage, RowQuery } from "./thread_reader.ts";
 
 /** The part of a worker's global scope that is used here. */
 interface WorkerScope {
@@ -39,9 +39,9 @@ let path = "";
 let sqlite: DatabaseSync | undefined;
 let read: ReturnType<typeof rowReader> | undefined;
 
-function answerTo(message: RowQuery | typeof CLOSE): RowAnswer {
+function answerTo(message: RowQuery | "close"): RowAnswer {
   try {
-    if (message === CLOSE) {
+    if (message === "close") {
       sqlite?.close();
       return { rows: [] };
     }

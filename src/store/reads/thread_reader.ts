@@ -11,7 +11,6 @@ import { encodeKey, type KvRow } from "./kv_encoding.ts";
 import type { KvReader, ListOptions } from "./read_queue.ts";
 import type { UnreadableEntries } from "./record_codec.ts";
 import { entryOf, listEntries, type RowRange } from "./rows.ts";
-import { CLOSE, type RowAnswer, type RowMessage, type RowQuery } from "./thread_messages.ts";
 
 /** How long the thread is kept for further reads, in milliseconds. */
 const IDLE_TIME = 10 * SECOND;
@@ -21,6 +20,15 @@ const CLOSE_TIME = SECOND;
 
 /** The pause between two attempts to read a locked file, in milliseconds. */
 const LOCKED_PAUSE = 20;
+
+/** The rows of some keys, or those of a range, as they are at one moment. */
+export type RowQuery = { keys: Uint8Array<ArrayBuffer>[] } | RowRange;
+
+/** What the thread is told: a file first, then queries, at last to close the file. All but the first have an answer. */
+export type RowMessage = { path: string } | RowQuery | "close";
+
+/** Errors travel as text: structured clones lose their class. */
+export type RowAnswer = { rows: (KvRow | undefined)[] } | { error: string };
 
 /**
  * Reads the entries of a file with SQLite in a thread of its own, one after the other. Deno KV has such a thread, too,
@@ -60,7 +68,7 @@ export class ThreadReader implements KvReader, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     // A thread that waits for the disk is ended without that.
-    if (this.#worker !== undefined) await deadline(this.#ask(CLOSE), CLOSE_TIME).catch(() => {});
+    if (this.#worker !== undefined) await deadline(this.#ask("close"), CLOSE_TIME).catch(() => {});
     this.#end("The store is closed");
   }
 
@@ -81,7 +89,7 @@ export class ThreadReader implements KvReader, AsyncDisposable {
     return await this.#ask(query);
   }
 
-  async #ask(message: RowQuery | typeof CLOSE): Promise<RowAnswer> {
+  async #ask(message: RowQuery | "close"): Promise<RowAnswer> {
     clearTimeout(this.#idleTimer);
     const worker = this.#worker ??= this.#start();
     const answer = Promise.withResolvers<RowAnswer>();

@@ -14,7 +14,7 @@ _kvdrive() {
   read -a words <<<"\${COMP_LINE:0:COMP_POINT}|"
   word="\${words[\${#words[@]} - 1]%|}"
   words[\${#words[@]} - 1]="$word"
-  # What stands before a colon must not be repeated.
+  # Bash replaces only the text after the last colon.
   case "$COMP_WORDBREAKS" in *:*) case "$word" in *:*) drop="\${word%:*}:" ;; esac ;; esac
   COMPREPLY=()
   while IFS=$'\\t' read -r name meaning; do
