@@ -3,8 +3,9 @@
  *
  * A caller reaches it through `Database.commit` (small operations, merged by `GroupCommitter`) or `Database.commitBulk`
  * (chunks of files). `embeddedCommits` commits to the SQLite file of this process and retries while another process
- * holds its lock; `remoteCommits` in `store/remote/` does the same over a network. Two wrappers add behaviour:
- * `meteredCommits` reports to the metrics, `commitsWithBallast` lets deletions succeed on a full disk.
+ * holds its lock; `remoteCommits` in `store/remote/` does the same over a network. Three wrappers add behaviour:
+ * `meteredCommits` reports to the metrics, `commitsWithBallast` lets deletions succeed on a full disk, and
+ * `commitsToCounters` keeps Deno KV from adding to a damaged counter.
  *
  * @module
  */
@@ -13,7 +14,8 @@ import type { Ballast } from "../disk/ballast.ts";
 import { StoreFull } from "../disk/disk_space.ts";
 import type { LockProbe } from "../disk/file_probes.ts";
 import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
-import { StoreUnavailable } from "./errors.ts";
+import { type KvReader, readMany } from "../reads/read_queue.ts";
+import { StoreUnavailable, UnreadableEntry } from "./errors.ts";
 import { MAX_COMMIT_CHECKS, type Operation } from "./operation.ts";
 import type { CommitOutcome, StoreMeter } from "./store_meter.ts";
 
@@ -180,6 +182,33 @@ async function commitReleasing(
 
 function isIoError(error: unknown): boolean {
   return error instanceof Error && error.message.includes("disk I/O error");
+}
+
+/** Counters that are known to be sound. They take some hundred KB of memory. */
+const MAX_SOUND_COUNTERS = 5000;
+
+/**
+ * Returns the same commits, which refuse to add to a damaged counter: Deno KV would end the process, so that one flipped
+ * bit would stop the whole server at each write to a drive. Each counter is read once.
+ */
+export function commitsToCounters(commits: Commits, reader: KvReader): Commits {
+  const sound = new Set<string>();
+  const requireSound = async (operation: Operation) => {
+    const unknown = operation.counters.filter(({ id }) => !sound.has(id));
+    if (unknown.length === 0) return;
+    const entries = await readMany(reader, unknown.map(({ key }) => key));
+    const damaged = entries.find(({ value, versionstamp }) =>
+      versionstamp !== null && !(value instanceof Deno.KvU64)
+    );
+    if (damaged !== undefined) throw new UnreadableEntry(damaged.key, "it is no counter");
+    if (sound.size >= MAX_SOUND_COUNTERS) sound.clear();
+    for (const { id } of unknown) sound.add(id);
+  };
+  const guarded = (commit: Commit): Commit => async (operation, onRetry) => {
+    await requireSound(operation);
+    return await commit(operation, onRetry);
+  };
+  return { ...commits, once: guarded(commits.once), idempotent: guarded(commits.idempotent) };
 }
 
 /** Returns the same commits, reported to the owner's current meter. */

@@ -29,7 +29,7 @@ import type { KvReader } from "../reads/read_queue.ts";
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { isKnownSchema, SqliteReader } from "../reads/sqlite_reader.ts";
 import { ThreadReader } from "../reads/thread_reader.ts";
-import { type Commits, embeddedCommits } from "./commits.ts";
+import { type Commits, commitsToCounters, embeddedCommits } from "./commits.ts";
 import { Database } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
 import { type Convert, FORMAT, formatOf, formatProblem, isEmpty, setFormat } from "./format.ts";
@@ -220,14 +220,16 @@ async function openFile(
   const locks = opened.use(new LockProbe(path));
   const log = opened.use(new WriteAheadLog(path));
   const isKnown = isKnownSchema(path);
-  const diskReader = reads === "kv" || !isKnown
-    ? recordReader(kv, unreadable)
-    : opened.use(new ThreadReader(path, unreadable));
+  const isDirect = reads !== "kv" && isKnown;
+  const diskReader = isDirect
+    ? opened.use(new ThreadReader(path, unreadable))
+    : recordReader(kv, unreadable);
   const read = (isMapped: boolean) =>
     opened.use(new SqliteReader(path, diskReader, { isMapped, unreadable }));
-  const reader = reads === "kv" || !isKnown ? diskReader : read(false);
-  const mapped = reads === "mapped" && isKnown ? read(true) : undefined;
-  const commits = embeddedCommits(writer, locks);
+  const reader = isDirect ? read(false) : diskReader;
+  const mapped = isDirect && reads === "mapped" ? read(true) : undefined;
+  const plain = embeddedCommits(writer, locks);
+  const commits = isDirect ? commitsToCounters(plain, reader) : plain;
   return { reader, mapped, diskReader, commits, locks, log, isKnown };
 }
 

@@ -211,6 +211,13 @@ export class Operation {
     return Number(this.#sums.get(identityOf(key))?.by ?? 0n);
   }
 
+  /** The counters that it adds to. Those that it deletes before are not among them. */
+  get counters(): { key: Deno.KvKey; id: string }[] {
+    const isReset = (sum: Sum) =>
+      this.#changes.some(({ type, id }) => type === "delete" && id === sum.id);
+    return Array.from(this.#sums.values()).filter((sum) => !isReset(sum));
+  }
+
   /** Returns whether another operation can be merged: within the limits, and without a conflict over a key. */
   hasRoomFor(
     other: Operation,

@@ -9,7 +9,7 @@
  * @module
  */
 import type { Database } from "../engine/database.ts";
-import { StoreUnavailable } from "../engine/errors.ts";
+import { StoreUnavailable, UnreadableEntry } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import {
@@ -23,6 +23,7 @@ import {
 } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import { chunkCount } from "../bytes/chunks.ts";
+import { isUnreadable } from "../reads/record_codec.ts";
 import { dropExpiry } from "./expiry.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 
@@ -125,6 +126,8 @@ export async function dropReference(
     const operation = new Operation()
       .check(key, versionstamp)
       .check(references.key, references.versionstamp);
+    // Whether others use the bytes is not known: they stay until the count is repaired.
+    if (isUnreadable(references)) throw new UnreadableEntry(references.key, "it is no counter");
     const isLast = (references.value?.value ?? 0n) <= 1n;
     const garbage = isLast ? bytesGarbage(value, { version, size, layout }) : undefined;
     if (!isLast) operation.delete(key).sum(references.key, -1);

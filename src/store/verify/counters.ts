@@ -5,7 +5,7 @@
  */
 import { DAY } from "../../rules/units.ts";
 import { setExpiring } from "../bytes/garbage.ts";
-import { keys, prefixes, type UsageCounter } from "../engine/keys.ts";
+import { identityOf, keys, prefixes, type UsageCounter } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { PROJECT_COUNTERS, USAGE_COUNTERS } from "../quotas/usage.ts";
 import type { PendingDeletions } from "./ownership.ts";
@@ -157,6 +157,22 @@ export function correctCounter(
   // An entry that is no counter is replaced: no writer can have added to it, and operations delete before they add.
   if (value === undefined) operation.check(key, entry?.versionstamp ?? null).delete(key);
   operation.sum(key, right - (value ?? 0n));
+}
+
+/** Yields the damaged counters of a kind that other checks do not compare with what they count. */
+export function* damagedCounters(
+  snapshot: Snapshot,
+  kind: "webhook_due" | "link_downloads",
+  rightOf: (key: readonly (string | number)[]) => number,
+): Generator<Problem> {
+  for (const entry of snapshot.list<unknown>(prefixes.all(kind))) {
+    if (counterValue(entry) !== undefined) continue;
+    const { key, versionstamp } = entry;
+    const value = new Deno.KvU64(BigInt(rightOf(key)));
+    const message = `The entry ${identityOf(key)} is no counter`;
+    const correction = new Operation().check(key, versionstamp).set(key, value);
+    yield repairable({ kind: "usage", message }, correction, `It was set to ${value.value}`);
+  }
 }
 
 /** Returns the value of a counter: 0 if there is none, `undefined` for an entry that is no counter. */

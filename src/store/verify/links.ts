@@ -2,6 +2,7 @@ import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { DriveLinkRecord, LinkKeyRecord, LinkRecord } from "../engine/records.ts";
 import { addLinkDeadline, deleteLink } from "../links/link_record.ts";
+import { damagedCounters } from "./counters.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteUnchanged, driveText, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
@@ -23,6 +24,11 @@ export function* linkProblems(
   }
   yield* wrongInList(snapshot, deletions);
   yield* orphanCounters(snapshot);
+  // A link with a limit is used up, because the count that is lost may have reached it.
+  yield* damagedCounters(snapshot, "link_downloads", ([, id]) => {
+    const link = snapshot.get<LinkRecord>(keys.link(String(id)));
+    return link?.value.maxDownloads ?? 0;
+  });
 }
 
 function orphanLink({ key, value, versionstamp }: SnapshotEntry<LinkRecord>): Problem {

@@ -8,6 +8,7 @@ import { byteFilePath, requireByteFile } from "../disk/store_files.ts";
 import { checkpointAfterRead } from "../disk/write_ahead_log.ts";
 import { FORMAT, formatIn } from "../engine/format.ts";
 import { BYTE_KINDS, identityOf, keys } from "../engine/keys.ts";
+import { COUNTER_KINDS } from "../engine/records/kinds.ts";
 import {
   afterKey,
   decodeKey,
@@ -54,7 +55,10 @@ interface SnapshotFile {
  * Until the snapshot is disposed of, the store's logs grow by everything that is written.
  */
 export class Snapshot implements Disposable {
-  /** Entries that were found and whose values cannot be decoded. No read returns them. */
+  /**
+   * Entries that were found and whose values cannot be decoded. No read returns them, except counters, which have no
+   * value: the checks of what they count correct them.
+   */
   readonly unreadable = new Map<string, UnreadableEntry>();
   readonly #limitHeap = heapLimiter();
 
@@ -186,6 +190,9 @@ export class Snapshot implements Disposable {
       const value = decodeValue(key, row) as T;
       return { key, value, versionstamp: versionstampOf(row.version) };
     } catch (error) {
+      if (COUNTER_KINDS.includes(String(key[0]))) {
+        return { key, value: undefined as T, versionstamp: versionstampOf(row.version) };
+      }
       const reason = error instanceof Error ? error.message : String(error);
       this.unreadable.set(identityOf(key), { key, reason });
       return undefined;

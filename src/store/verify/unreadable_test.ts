@@ -82,15 +82,3 @@ Deno.test("A record that lacks a field is damage", async () => {
     }
   });
 });
-
-Deno.test("A counter that has not eight bytes is damage", async () => {
-  await withFiles(async (_, path) => {
-    const key = encodeKey(keys.usage("p", "d", "files"));
-    withSqlite(path, (sqlite) => {
-      sqlite.prepare("UPDATE kv SET v = x'01' WHERE k = ?").run(key);
-    });
-    const { problems } = await verifyStore(path);
-    const [unreadable] = problems.filter(({ kind }) => kind === "entry");
-    assertMatch(unreadable?.message ?? "", /^The entry \["usage",.* cannot be read/);
-  });
-});

@@ -7,6 +7,7 @@
 import { keys, prefixes, WEBHOOK_KINDS } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { ProjectRecord } from "../engine/records.ts";
+import { damagedCounters } from "./counters.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteAll, type Problem, repairable } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -25,6 +26,7 @@ export function* webhookProblems(
       yield { kind: "orphan", message, project, repair };
     }
   }
+  yield* damagedCounters(snapshot, "webhook_due", () => 1);
   for (const entry of snapshot.list<ProjectRecord>(prefixes.projects())) {
     const project = String(entry.key[1]);
     const count = [...snapshot.keys(prefixes.webhooks("webhook", project))].length;

@@ -13,3 +13,13 @@ export const KINDS: ReadonlySet<string> = new Set(
     keys.dailyUsage(undefined, 0),
   ].map(([kind]) => String(kind)),
 );
+
+/** The kinds of entries that are counters. What they count can be counted again, or is no loss. */
+export const COUNTER_KINDS: readonly string[] = [
+  "usage",
+  "project_usage",
+  "parts_revision",
+  "references",
+  "webhook_due",
+  "link_downloads",
+];
