@@ -1,3 +1,4 @@
+import { isCorruption } from "../engine/errors.ts";
 import { FORMAT, formatIn, formatProblem } from "../engine/format.ts";
 import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import type { S3KeyRecord } from "../engine/records.ts";
@@ -60,6 +61,10 @@ export async function verifyStore(
   path: string,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
+  return await readingTwice(() => checkStore(path, options));
+}
+
+async function checkStore(path: string, options: VerifyOptions): Promise<VerifyReport> {
   using snapshot = await Snapshot.take(path, options.isPrivate);
   const format = requireReadable(snapshot);
   const report: VerifyReport = {
@@ -95,11 +100,33 @@ export async function verifyBackup(
   path: string,
   onBytes: (bytes: number) => void,
 ): Promise<Problem[]> {
-  using snapshot = await Snapshot.take(path, true);
-  requireReadable(snapshot);
   const countBytes = ({ byteLength }: Uint8Array) => onBytes(byteLength);
   const options = { onFile: () => {}, onBytes: countBytes };
-  return [...withUnreadable(snapshot, () => lostBytes(snapshot, options))];
+  return await readingTwice(async () => {
+    using snapshot = await Snapshot.take(path, true);
+    requireReadable(snapshot);
+    return [...withUnreadable(snapshot, () => lostBytes(snapshot, options))];
+  });
+}
+
+/**
+ * Repeats a check that ended at a read which failed, because the next one may succeed. SQLite does not tell a disk that
+ * cannot read from a file with wrong contents: both are "malformed".
+ */
+async function readingTwice<T>(check: () => Promise<T>): Promise<T> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await check();
+    } catch (error) {
+      if (!isCorruption(error)) throw error;
+      if (tries < 2) continue;
+      throw new Error(
+        `${error.message}: the disk cannot read the file, or the file is damaged; see the ` +
+          "messages of the system about the disk, and restore a backup if there are none",
+        { cause: error },
+      );
+    }
+  }
 }
 
 /**
@@ -108,14 +135,7 @@ export async function verifyBackup(
  * @throws {Error} if a newer version made it.
  */
 function requireReadable(snapshot: Snapshot): number {
-  const read = () => formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
-  let format: number;
-  try {
-    format = read();
-  } catch {
-    // A page that could not be read once may be readable: damage is reported by the checks that follow.
-    format = read();
-  }
+  const format = formatIn(snapshot.get<Deno.KvU64>(keys.format())?.value);
   if (format > FORMAT) throw new Error(formatProblem(format));
   return format;
 }
