@@ -86,6 +86,11 @@ export class WebhookDeliverer {
     this.#lease(0);
   }
 
+  /** Webhooks of which it keeps something in memory. */
+  get known(): string[] {
+    return [...this.#runners.keys()];
+  }
+
   /** Ends deliveries that are running: they are repeated by the next process. Lets that one begin at once. */
   async stop(): Promise<void> {
     this.#stop.abort();
@@ -130,12 +135,15 @@ export class WebhookDeliverer {
     const { webhookLease, deliveries, webhooks } = this.store;
     const wasHeld = webhookLease.isHeld;
     const projects = new Set<string>();
+    const enabled = new Set<string>();
     const searching: Omit<Webhook, "state">[] = [];
     for await (const webhook of deliveries.enabled()) {
       projects.add(webhook.project);
+      enabled.add(webhook.id);
       if (webhook.record.searching) searching.push(webhook);
     }
     this.#projects = projects;
+    this.#forgetOthers(enabled);
     if (projects.size === 0) {
       await this.#stopRunners();
       return await webhookLease.release();
@@ -208,6 +216,13 @@ export class WebhookDeliverer {
     const runner = new WebhookRunner(project, id, this.#deps);
     this.#runners.set(id, runner);
     return runner;
+  }
+
+  /** Forgets runners of webhooks that were deleted or disabled. One that is busy ends by itself and is forgotten later. */
+  #forgetOthers(enabled: ReadonlySet<string>): void {
+    for (const [id, runner] of this.#runners) {
+      if (!enabled.has(id) && runner.isIdle) this.#runners.delete(id);
+    }
   }
 
   async #stopRunners(): Promise<void> {

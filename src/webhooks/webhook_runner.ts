@@ -65,6 +65,11 @@ export class WebhookRunner {
     private readonly deps: RunnerDeps,
   ) {}
 
+  /** Whether nothing runs, and no drive waits. */
+  get isIdle(): boolean {
+    return this.#running === undefined && this.#waiting.size === 0;
+  }
+
   /** Adds a drive, unless its newest change was delivered. */
   offer({ drive, stamp }: DueDrive): void {
     if (this.#done.get(drive) === stamp || this.#waiting.size >= MAX_WAITING) return;

@@ -81,7 +81,7 @@ export interface WebhookDeps {
 }
 
 export class WebhookStore {
-  /** Called after a webhook of this process was created or changed. */
+  /** Called after a webhook of this process was created, changed or deleted. */
   onChanged: () => void = () => {};
 
   constructor(private readonly db: Database, private readonly deps: WebhookDeps) {}
@@ -199,6 +199,7 @@ export class WebhookStore {
     if (!isDeleted) return false;
     this.deps.projects.forget(project);
     await this.#deleteCursors(project, id);
+    this.onChanged();
     return true;
   }
 
