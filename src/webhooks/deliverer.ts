@@ -205,8 +205,9 @@ export class WebhookDeliverer {
     const webhooks = await deliveries.webhooksOf(project);
     for (const due of drives) {
       const concerned = webhooks.filter(({ record }) => tellsOf(record, due.drive));
-      for (const { id } of concerned) this.#runnerOf(project, id).offer(due);
-      if (concerned.length === 0) await deliveries.settle(project, due);
+      const waiting = concerned.filter(({ id }) => this.#runnerOf(project, id).offer(due));
+      // Webhooks that finish a drive at the same moment leave it due.
+      if (waiting.length === 0) await deliveries.settle(project, due);
     }
   }
 

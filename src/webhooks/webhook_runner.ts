@@ -70,11 +70,14 @@ export class WebhookRunner {
     return this.#running === undefined && this.#waiting.size === 0;
   }
 
-  /** Adds a drive, unless its newest change was delivered. */
-  offer({ drive, stamp }: DueDrive): void {
-    if (this.#done.get(drive) === stamp || this.#waiting.size >= MAX_WAITING) return;
-    this.#waiting.set(drive, stamp);
-    this.kick();
+  /** Adds a drive. Returns `false` if its newest change was delivered. */
+  offer({ drive, stamp }: DueDrive): boolean {
+    if (this.#done.get(drive) === stamp) return false;
+    if (this.#waiting.size < MAX_WAITING) {
+      this.#waiting.set(drive, stamp);
+      this.kick();
+    }
+    return true;
   }
 
   /** Goes on if there is something to do now. */
