@@ -1,4 +1,5 @@
 import { errors, type HttpError } from "../http/http_error.ts";
+import type { HttpResponse } from "../http/responses/http_response.ts";
 import { gateErrors } from "./gate_errors.ts";
 import { isFromOtherSite } from "../http/network/wrong_keys.ts";
 import type { RequestContext } from "../http/request_context.ts";
@@ -10,12 +11,7 @@ import type { AppInfo } from "../store/accounts/apps.ts";
 import type { Store } from "../store/store.ts";
 import type { AuthorizationContext } from "./context.ts";
 import { type ClientInfo, clientInfoOf, type Peer } from "./forwarded_headers.ts";
-import {
-  errorResponse,
-  type GateResponse,
-  isNavigation,
-  redirectResponse,
-} from "./gate_response.ts";
+import { errorResponse, isNavigation, redirectResponse } from "./gate_response.ts";
 import { findRoute, type Route } from "./routing.ts";
 import { mayUseSession, SESSION_NAMES, sessionName, sessionTokens } from "./session_cookie.ts";
 import {
@@ -69,18 +65,16 @@ const ANYONE: Access = { allowed: true, caller: "anyone" };
 const PREFLIGHT: Access = { allowed: true, caller: "preflight" };
 
 /** What the authorization of one request depends on. */
-interface RequestOptions {
-  readBody: GatePathRequest["readBody"];
+interface UnauthorizedRequest extends Pick<GatePathRequest, "head" | "readBody"> {
+  peer: Peer;
   context: RequestContext;
 }
 
 /** Authorizes a request, or returns the gate's own response to it. @throws {HttpError} */
 export async function authorizeRequest(
   gate: AuthorizationContext,
-  head: RequestHead,
-  peer: Peer,
-  { readBody, context }: RequestOptions,
-): Promise<AuthorizedRequest | GateResponse> {
+  { head, peer, readBody, context }: UnauthorizedRequest,
+): Promise<AuthorizedRequest | HttpResponse> {
   const expected = joinedHeader(head.headers, "expect")?.toLowerCase() ?? "100-continue";
   if (expected !== "100-continue") {
     throw gateErrors.badMessage(417, "its Expect is not 100-continue");
@@ -189,13 +183,13 @@ function refusal(
   route: Route,
   client: ClientInfo,
   sentKey: boolean,
-): GateResponse {
+): HttpResponse {
   const isCounted = sentKey && !isFromOtherSite(joinedHeader(head.headers, "sec-fetch-site"));
   const wait = isCounted ? wrongKeys.record(client.address) : undefined;
   if (wait !== undefined) return errorResponse(errors.tooManyWrongKeys(wait));
   const response = errorResponse(sentKey ? errors.unknownAppKey() : missingKey(head, client));
   if (!isNavigation(head)) return response;
-  const challenge = { "WWW-Authenticate": response.headers["WWW-Authenticate"] ?? "" };
+  const challenge = { "WWW-Authenticate": response.headers.get("www-authenticate") ?? "" };
   return signInPage(response.status, signInFormFor(route, head.target), challenge);
 }
 

@@ -1,18 +1,18 @@
-import { toHttpError } from "../http/error_response.ts";
 import { errors, HttpError } from "../http/http_error.ts";
 import { gateErrors } from "./gate_errors.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
+import { HttpResponse } from "../http/responses/http_response.ts";
+import { withoutBody } from "../http/responses/sent_response.ts";
 import { NO_BODY } from "../http1/body.ts";
 import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
 import { hostnameOf } from "../rules/hosts.ts";
 import {
   type AuthorizedRequest,
-  authorizeRequest,
   isStillAuthorized,
   REAUTHORIZE_INTERVAL,
 } from "./authorization.ts";
-import type { AuthorizationContext, GateDeps } from "./context.ts";
+import type { GateDeps } from "./context.ts";
 import {
   clientInfoOf,
   gateHeaders,
@@ -21,7 +21,7 @@ import {
   reachesClient,
   upstreamValue,
 } from "./forwarded_headers.ts";
-import { errorResponse, type GateResponse } from "./gate_response.ts";
+import { respond } from "./respond.ts";
 import { findByHost } from "./routing.ts";
 import { Upstreams } from "./upstreams.ts";
 
@@ -31,7 +31,7 @@ const UNSUPPORTED_METHODS = new Set(["CONNECT", "TRACE", "TRACK"]);
 /** Statuses whose responses have no body (RFC 9110, 15.3.5, 15.3.6, 15.4.5). */
 const BODILESS = new Set([204, 205, 304]);
 
-/** The platform ends streams that are silent. */
+/** The platform ends streams that are silent, and makes browsers use https. */
 type FetchGateDeps = Omit<GateDeps, "hsts" | "appsIdleTimeout">;
 
 /**
@@ -39,10 +39,10 @@ type FetchGateDeps = Omit<GateDeps, "hsts" | "appsIdleTimeout">;
  * applications", requests are forwarded by `fetch`, and connections cannot be upgraded.
  */
 export class FetchGate {
-  readonly #gate: AuthorizationContext;
+  readonly #gate: Parameters<typeof respond>[0];
 
   constructor(private readonly deps: FetchGateDeps) {
-    this.#gate = { ...deps, upstreams: new Upstreams(deps.upstreamRules) };
+    this.#gate = { ...deps, upstreams: new Upstreams(deps.upstreamRules), hsts: false };
   }
 
   /** Responds to a request for an application's host name. Returns `undefined` if no application has that name. */
@@ -73,33 +73,18 @@ export class FetchGate {
   }
 
   async #respond(request: Request, peer: Peer, context: RequestContext): Promise<Response> {
-    try {
-      return await this.#authorizeAndForward(request, peer, context);
-    } catch (error) {
-      const httpError = toHttpError(error);
-      if (httpError.status >= 500 && httpError.cause !== undefined) {
-        this.deps.onError(httpError.cause, context.id);
-      }
-      return toResponse(errorResponse(httpError, headOf(request)), request, context);
-    }
-  }
-
-  async #authorizeAndForward(
-    request: Request,
-    peer: Peer,
-    context: RequestContext,
-  ): Promise<Response> {
     const head = headOf(request);
     const readBody = (limit: number) => readText(request, limit);
-    const authorized = await authorizeRequest(this.#gate, head, peer, { readBody, context });
-    if ("status" in authorized) return toResponse(authorized, request, context);
-    if (UNSUPPORTED_METHODS.has(head.method)) {
-      throw gateErrors.badMessage(501, "its method is not supported here");
-    }
-    if (head.connection.has("upgrade")) {
-      throw gateErrors.badMessage(501, "connections cannot be upgraded here");
-    }
-    return await this.#forward(request, head, authorized, context);
+    const answer = await respond(this.#gate, { head, peer, context, readBody }, (authorized) => {
+      if (UNSUPPORTED_METHODS.has(head.method)) {
+        throw gateErrors.badMessage(501, "its method is not supported here");
+      }
+      if (head.connection.has("upgrade")) {
+        throw gateErrors.badMessage(501, "connections cannot be upgraded here");
+      }
+      return this.#forward(request, head, authorized, context);
+    });
+    return answer instanceof HttpResponse && head.method === "HEAD" ? withoutBody(answer) : answer;
   }
 
   async #forward(
@@ -261,23 +246,6 @@ function observed(
       await reader.cancel(reason);
     },
   }, { highWaterMark: 0 });
-}
-
-function toResponse(
-  { status, headers, body }: GateResponse,
-  request: Request,
-  { id }: RequestContext,
-): Response {
-  const hasBody = body !== "" && request.method !== "HEAD";
-  return new Response(hasBody ? body : null, {
-    status,
-    headers: {
-      ...headers,
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-      "X-Request-Id": id,
-    },
-  });
 }
 
 /** Reads a body as text. @throws {HttpError} 413 if it has more bytes than `limit`. */

@@ -1,22 +1,19 @@
-import { Buffer } from "node:buffer";
 import { toHttpError } from "../http/error_response.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
 import { gateErrors } from "./gate_errors.ts";
 import type { RequestContext } from "../http/request_context.ts";
+import type { HttpResponse } from "../http/responses/http_response.ts";
 import { type BodyReader, bodyReader, isFullyReceived } from "../http1/body.ts";
 import type { ClientConnection } from "../http1/client_connection.ts";
 import { ConnectionLost } from "../http1/connection.ts";
 import { MalformedMessage } from "../http1/headers.ts";
 import { parseRequestHead, readHead, type RequestHead } from "../http1/message_head.ts";
-import { authorizeRequest } from "./authorization.ts";
+import { writeResponse } from "../http1/response_writer.ts";
+import type { AuthorizedRequest } from "./authorization.ts";
 import type { GateContext } from "./context.ts";
 import { type Peer, peerOf } from "./forwarded_headers.ts";
-import {
-  errorResponse,
-  gateRequestId,
-  type GateResponse,
-  serializeResponse,
-} from "./gate_response.ts";
+import { errorResponse, gateRequestId } from "./gate_response.ts";
+import { completed, respond } from "./respond.ts";
 import { closesAfter, type GateRequest, ProxiedRequest } from "./proxied_request.ts";
 import { UpstreamForbidden } from "./upstreams.ts";
 
@@ -117,66 +114,55 @@ export class GateConnection {
 
   async #respond(request: GateRequest): Promise<boolean> {
     const { head, body, context } = request;
+    const readBody = (limit: number) => this.#readBody(body, limit, context);
+    const received = { head, peer: this.#peer, context, readBody };
+    const answer = await respond(
+      this.gate,
+      received,
+      (authorized) => this.#forward({ ...request, authorized }),
+    );
+    return typeof answer === "boolean" ? answer : await this.#send(answer, request);
+  }
+
+  /** Returns whether another request may follow. @throws {HttpError} if the client has got nothing yet. */
+  async #forward(request: GateRequest & { authorized: AuthorizedRequest }): Promise<boolean> {
+    const { body, context } = request;
+    const proxied = this.#proxied = new ProxiedRequest(this.gate, this.client, request);
     try {
-      const readBody = (limit: number) => this.#readBody(body, limit, context);
-      const options = { readBody, context };
-      const authorized = await authorizeRequest(this.gate, head, this.#peer, options);
-      if ("status" in authorized) return await this.#send(authorized, request);
-      this.#proxied = new ProxiedRequest(this.gate, this.client, { ...request, authorized });
-      const isReusable = await this.#proxied.run();
+      const isReusable = await proxied.run();
       if (!body.isDone) await this.client.linger();
       return isReusable;
     } catch (error) {
-      return await this.#fail(error, request);
+      if (!proxied.hasResponded && !this.client.connection.isClosed) {
+        throw toGateError(error, proxied);
+      }
+      context.isAborted = true;
+      if (!(error instanceof ConnectionLost || error instanceof MalformedMessage)) {
+        this.gate.onError(error, context.id);
+      }
+      return false;
     } finally {
       this.#proxied = undefined;
     }
   }
 
-  /** Sends an error response if the client can still receive one. */
-  async #fail(error: unknown, request: GateRequest): Promise<boolean> {
-    const { head, context } = request;
-    const proxied = this.#proxied;
-    const isClientLost = proxied === undefined && error instanceof ConnectionLost;
-    if (isClientLost || this.client.connection.isClosed || proxied?.hasResponded) {
-      context.isAborted = true;
-      if (!(error instanceof ConnectionLost || error instanceof MalformedMessage)) throw error;
-      return false;
-    }
-    const httpError = toGateError(error, proxied);
-    if (httpError.status >= 500 && httpError.cause !== undefined) {
-      this.gate.onError(httpError.cause, context.id);
-    }
-    return await this.#send(errorResponse(httpError, head), request);
-  }
-
   /** Sends a response of the gate itself. Returns whether another request may follow. */
-  async #send(
-    response: GateResponse,
-    { head, body, context }: GateRequest,
-  ): Promise<boolean> {
+  async #send(response: HttpResponse, { head, body, context }: GateRequest): Promise<boolean> {
     const isReceived = isFullyReceived(body);
     const closes = !isReceived || response.status === 408 || closesAfter(head, this.gate);
-    context.status = response.status;
-    context.isForwarded = false;
-    const { hsts } = this.gate;
-    const options = { method: head.method, id: context.id, closes, hsts };
-    await this.client.write(serializeResponse(response, options));
-    if (head.method !== "HEAD") context.sent = Buffer.byteLength(response.body);
+    await writeResponse(this.client, response, { ...head, closes });
+    if (head.method !== "HEAD") context.sent = response.content?.length ?? 0;
     if (!isReceived) await this.client.linger();
     return !closes;
   }
 
   /** Responds to a connection without a valid request, and closes it. */
   async #reject(error: HttpError): Promise<void> {
-    const response = errorResponse(error);
     const context = this.#begin(crypto.randomUUID(), "");
-    context.status = response.status;
+    const response = completed(errorResponse(error), context, this.gate);
     try {
-      const { hsts } = this.gate;
-      const options = { method: "", id: context.id, closes: true, hsts };
-      await this.client.write(serializeResponse(response, options));
-      context.sent = Buffer.byteLength(response.body);
+      await writeResponse(this.client, response, { method: "", minor: 1, closes: true });
+      context.sent = response.content?.length ?? 0;
     } finally {
       context.isAborted = context.sent === 0;
       this.gate.observer.end(context);
@@ -219,23 +205,13 @@ export class GateConnection {
   }
 }
 
-/**
- * Returns the error that the client sees. Details of an application's failure are not revealed.
- *
- * @param proxied The request at the time of the error, if it was being forwarded.
- */
-function toGateError(error: unknown, proxied: ProxiedRequest | undefined): HttpError {
-  if (proxied === undefined) return toRequestError(error);
-  if (proxied.bodyError !== undefined) return toRequestError(proxied.bodyError);
-  if (proxied.aborted === "client stalled") return errors.requestTimeout();
-  if (proxied.aborted === "upstream timeout") return gateErrors.upstreamTimeout();
+/** Returns the error that the client sees. Details of an application's failure are not revealed. */
+function toGateError(error: unknown, { bodyError, aborted }: ProxiedRequest): Error {
+  if (bodyError !== undefined) return bodyError;
+  if (aborted === "client stalled") return errors.requestTimeout();
+  if (aborted === "upstream timeout") return gateErrors.upstreamTimeout();
   if (error instanceof UpstreamForbidden) return gateErrors.upstreamForbidden();
   if (error instanceof MalformedMessage) return gateErrors.upstreamInvalidResponse();
   if (error instanceof ConnectionLost) return gateErrors.upstreamUnreachable();
-  return toHttpError(error);
-}
-
-function toRequestError(error: unknown): HttpError {
-  if (error instanceof MalformedMessage) return gateErrors.badMessage(error.status, error.message);
   return toHttpError(error);
 }

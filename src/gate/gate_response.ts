@@ -1,18 +1,10 @@
 import { errorParts, htmlPage, type PageParts, pageStyle } from "../http/responses/html.ts";
-import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
+import { HttpResponse } from "../http/responses/http_response.ts";
 import { errorBody } from "../http/error_response.ts";
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
-import { reasonPhrase } from "../http1/reason_phrase.ts";
-
-/** A response of the gate itself, not of an application. */
-export interface GateResponse {
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
 
 const STYLE = pageStyle();
 
@@ -37,14 +29,14 @@ const encoder = new TextEncoder();
 export function errorResponse(
   error: HttpError,
   head?: Pick<RequestHead, "method" | "headers">,
-): GateResponse {
+): HttpResponse {
   const { status } = error;
   const { Connection: _, ...others } = error.headers;
   if (head !== undefined && isNavigation(head)) {
     return pageResponse(status, errorParts(error), others);
   }
   const body = JSON.stringify(errorBody(error));
-  return { status, headers: { "Content-Type": "application/json", ...others }, body };
+  return ownResponse(status, { "Content-Type": "application/json", ...others }, body);
 }
 
 /** Returns a redirect. `location` must be a path on this host, in ASCII. */
@@ -52,8 +44,8 @@ export function redirectResponse(
   status: 303 | 308,
   location: string,
   headers: Record<string, string> = {},
-): GateResponse {
-  return { status, headers: { Location: location, ...headers }, body: "" };
+): HttpResponse {
+  return ownResponse(status, { Location: location, ...headers });
 }
 
 /** Returns a page of the gate. Pages run no scripts. */
@@ -61,9 +53,22 @@ export function pageResponse(
   status: number,
   parts: Pick<PageParts, "title" | "content">,
   headers: Record<string, string> = {},
-): GateResponse {
-  const body = htmlPage({ ...parts, style: STYLE });
-  return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
+): HttpResponse {
+  return ownResponse(status, { ...PAGE_HEADERS, ...headers }, htmlPage({ ...parts, style: STYLE }));
+}
+
+/** Returns a response of the gate itself, which depends on the caller and is never stored. */
+function ownResponse(status: number, headers: Record<string, string>, text?: string): HttpResponse {
+  const bytes = text === undefined ? null : encoder.encode(text);
+  return new HttpResponse(bytes, {
+    status,
+    headers: {
+      ...headers,
+      "Content-Length": String(bytes?.length ?? 0),
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
 }
 
 /** Whether a browser navigates, so that a person reads the response: "`GET`, `Accept: text/html`". */
@@ -72,29 +77,6 @@ export function isNavigation(
 ): boolean {
   if (method !== "GET") return false;
   return joinedHeader(headers, "accept")?.toLowerCase().includes("text/html") ?? false;
-}
-
-/** Returns the bytes of a response to the request. */
-export function serializeResponse(
-  { status, headers, body }: GateResponse,
-  request: { method: string; id: string; closes: boolean; hsts: boolean },
-): Uint8Array {
-  const bytes = encoder.encode(body);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const head = [
-    `HTTP/1.1 ${status} ${reasonPhrase(status)}`,
-    ...lines,
-    `Content-Length: ${bytes.length}`,
-    "Cache-Control: no-store",
-    "X-Content-Type-Options: nosniff",
-    `X-Request-Id: ${request.id}`,
-    ...request.hsts ? [`${HSTS_HEADER}: ${HSTS}`] : [],
-    ...request.closes ? ["Connection: close"] : [],
-    "",
-    "",
-  ].join("\r\n");
-  // Headers are ASCII: parts of them that the client sent were percent-encoded.
-  return encoder.encode(request.method === "HEAD" ? head : head + body);
 }
 
 /** Returns the request's id: the client's `X-Request-Id` if it is acceptable, otherwise a new one. */

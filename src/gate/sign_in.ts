@@ -1,5 +1,6 @@
 import { escapeHtml, Html } from "../http/responses/html.ts";
 import { errors } from "../http/http_error.ts";
+import type { HttpResponse } from "../http/responses/http_response.ts";
 import { gateErrors } from "./gate_errors.ts";
 import { joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
@@ -8,7 +9,7 @@ import { SESSION_TIME } from "../store/sessions/app_sessions.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { AuthorizationContext } from "./context.ts";
 import type { ClientInfo } from "./forwarded_headers.ts";
-import { type GateResponse, pageResponse, redirectResponse } from "./gate_response.ts";
+import { pageResponse, redirectResponse } from "./gate_response.ts";
 import type { Route } from "./routing.ts";
 import { isSameOrigin, SESSION_NAMES, sessionCookie, sessionTokens } from "./session_cookie.ts";
 
@@ -49,7 +50,7 @@ export function isGatePath(target: string): boolean {
 export async function handleGatePath(
   gate: AuthorizationContext,
   request: GatePathRequest,
-): Promise<GateResponse> {
+): Promise<HttpResponse> {
   const { head: { method }, route: { target = "" } } = request;
   const [path, query = ""] = target.slice(GATE_PATH.length).split("?", 2);
   if (path === "/sign-in") {
@@ -74,7 +75,7 @@ export function signInPage(
   status: number,
   { app, prefix, next, problem }: SignInForm,
   headers: Record<string, string> = {},
-): GateResponse {
+): HttpResponse {
   const alert = problem === undefined
     ? ""
     : `<p class="wrong" id="problem" role="alert">${escapeHtml(problem)}</p>\n`;
@@ -96,7 +97,7 @@ ${alert}<form method="post" action="${escapeHtml(prefix)}${GATE_PATH}/sign-in">
 async function signIn(
   { store, wrongKeys }: AuthorizationContext,
   { head, route, client, readBody }: GatePathRequest,
-): Promise<GateResponse> {
+): Promise<HttpResponse> {
   requireSameOrigin(head, client);
   const type = joinedHeader(head.headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== FORM_TYPE) throw gateErrors.badSignIn();
@@ -147,7 +148,7 @@ async function startSession(
 async function signOut(
   { store }: AuthorizationContext,
   { head, route, client }: GatePathRequest,
-): Promise<GateResponse> {
+): Promise<HttpResponse> {
   requireSameOrigin(head, client);
   const { app: { project, app }, prefix } = route;
   for (const token of sessionTokens(head.headers, SESSION_NAMES)) {
