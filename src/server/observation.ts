@@ -1,9 +1,7 @@
 import type { CertificateStatus } from "../acme/certificate_entry.ts";
 import type { ServerLoad } from "../api/endpoint.ts";
-import { HttpMetrics } from "../http/metrics/http_metrics.ts";
+import { HttpMetrics, StoreMetrics, WebhookMetrics } from "../http/metrics/counters.ts";
 import { MetricsPage } from "../http/metrics/metrics_page.ts";
-import { StoreMetrics } from "../http/metrics/store_metrics.ts";
-import { WebhookMetrics } from "../http/metrics/webhook_metrics.ts";
 import { type RequestKind, RequestObserver } from "../http/request_context.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
 import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";

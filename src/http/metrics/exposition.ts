@@ -29,78 +29,111 @@ export class Histogram {
   }
 }
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 export type Sample<T = number> = readonly [labels: Labels, value: T];
 
-/** A metric with its samples. It can be sent as JSON. */
-export interface MetricFamily {
-  name: string;
-  help: string;
+type Reading = number | Histogram | Iterable<Sample<number | Histogram>> | undefined;
+
+/** A metric, and how it is read: a value, or samples with labels. It is left out if there is `undefined`. */
+interface Metric<Source> {
   type: "counter" | "gauge" | "histogram";
+  help: string;
   /** Whether the values of the processes of a server are added up. Of other values the lowest one counts. */
   isSum: boolean;
+  read: (source: Source) => Reading;
+}
+
+/** Metrics by name. */
+export type MetricTable<Source> = Readonly<Record<string, Metric<Source>>>;
+
+/** A value that only grows while the program runs. Its name ends in `_total`. */
+export function counter<Source>(help: string, read: Metric<Source>["read"]): Metric<Source> {
+  return { type: "counter", help, isSum: true, read };
+}
+
+/** A value that goes up and down, and is the same for all processes. */
+export function gauge<Source>(help: string, read: Metric<Source>["read"]): Metric<Source> {
+  return { type: "gauge", help, isSum: false, read };
+}
+
+/** A value that goes up and down, and is added up. */
+export function sum<Source>(help: string, read: Metric<Source>["read"]): Metric<Source> {
+  return { type: "gauge", help, isSum: true, read };
+}
+
+export function histogram<Source>(help: string, read: Metric<Source>["read"]): Metric<Source> {
+  return { type: "histogram", help, isSum: true, read };
+}
+
+/** A metric with its samples. It can be sent as JSON. */
+export interface MetricFamily extends Omit<Metric<never>, "read"> {
+  name: string;
   /** The values by name and labels, as they are written. */
   samples: [key: string, value: number][];
 }
 
-/** Writes metrics as text for Prometheus ("text-based format", version 0.0.4). */
-export class Exposition {
-  readonly #families: MetricFamily[] = [];
+/** Reads all metrics of a table. */
+export function readMetrics<Source>(table: MetricTable<Source>, source: Source): MetricFamily[] {
+  return Object.entries(table).flatMap(([name, { read, ...metric }]) => {
+    const found = read(source);
+    if (found === undefined) return [];
+    const isSingle = typeof found === "number" || found instanceof Histogram;
+    const labelled = isSingle ? [[{}, found] as const] : [...found];
+    const samples = labelled.flatMap(([labels, value]) => samplesOf(name, labels, value));
+    return { name, ...metric, samples };
+  });
+}
 
-  get families(): readonly MetricFamily[] {
-    return this.#families;
-  }
+/** Combines metrics with those of another process. */
+export function mergeMetrics(
+  own: readonly MetricFamily[],
+  others: readonly MetricFamily[],
+): MetricFamily[] {
+  const added = others.filter(({ name }) => !own.some((one) => one.name === name));
+  const combined = own.map((one) => {
+    const other = others.find(({ name }) => name === one.name);
+    return other === undefined ? one : { ...one, samples: merged(one, other.samples) };
+  });
+  return [...combined, ...added];
+}
 
-  /** Adds values that only grow while the program runs. The name ends in `_total`. */
-  counter(name: string, help: string, samples: Iterable<Sample>): void {
-    this.#begin(name, help, "counter", true);
-    for (const [labels, value] of samples) this.#add(name, labels, value);
-  }
+/** Returns metrics as text for Prometheus ("text-based format", version 0.0.4). */
+export function metricsText(families: readonly MetricFamily[]): string {
+  return families.map(({ name, help, type, samples }) => {
+    const title = help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+    const lines = samples.map(([key, value]) => `${key} ${textOf(value)}\n`).join("");
+    return `# HELP ${name} ${title}\n# TYPE ${name} ${type}\n${lines}`;
+  }).join("");
+}
 
-  /** Adds values that go up and down. @param isSum See `MetricFamily`. */
-  gauge(name: string, help: string, samples: Iterable<Sample>, { isSum = false } = {}): void {
-    this.#begin(name, help, "gauge", isSum);
-    for (const [labels, value] of samples) this.#add(name, labels, value);
-  }
+/** Returns a sample for each count. */
+export function countsBy(
+  label: string,
+  counts: ReadonlyMap<string, number> | Readonly<Record<string, number>>,
+): Sample[] {
+  const entries = counts instanceof Map ? [...counts] : Object.entries(counts);
+  return entries.map(([value, count]) => [{ [label]: value }, count]);
+}
 
-  histogram(name: string, help: string, samples: Iterable<Sample<Histogram>>): void {
-    this.#begin(name, help, "histogram", true);
-    for (const [labels, histogram] of samples) {
-      for (const [bound, count] of histogram.cumulative()) {
-        this.#add(`${name}_bucket`, { ...labels, le: textOf(bound) }, count);
-      }
-      this.#add(`${name}_sum`, labels, histogram.sum);
-      this.#add(`${name}_count`, labels, histogram.count);
-    }
-  }
+function samplesOf(
+  name: string,
+  labels: Labels,
+  value: number | Histogram,
+): MetricFamily["samples"] {
+  if (typeof value === "number") return [[keyOf(name, labels), value]];
+  return [
+    ...[...value.cumulative()].map(([bound, count]) =>
+      [keyOf(`${name}_bucket`, { ...labels, le: textOf(bound) }), count] as [string, number]
+    ),
+    [keyOf(`${name}_sum`, labels), value.sum],
+    [keyOf(`${name}_count`, labels), value.count],
+  ];
+}
 
-  /** Combines the metrics with those of another process. */
-  merge(others: readonly MetricFamily[]): void {
-    for (const other of others) {
-      const own = this.#families.find(({ name }) => name === other.name);
-      if (own === undefined) this.#families.push(other);
-      else own.samples = merged(own, other.samples);
-    }
-  }
-
-  toString(): string {
-    return this.#families.map(({ name, help, type, samples }) => {
-      const title = help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
-      const lines = samples.map(([key, value]) => `${key} ${textOf(value)}\n`).join("");
-      return `# HELP ${name} ${title}\n# TYPE ${name} ${type}\n${lines}`;
-    }).join("");
-  }
-
-  #begin(name: string, help: string, type: MetricFamily["type"], isSum: boolean): void {
-    this.#families.push({ name, help, type, isSum, samples: [] });
-  }
-
-  #add(name: string, labels: Labels, value: number): void {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
-    const all = pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-    this.#families.at(-1)?.samples.push([name + all, value]);
-  }
+function keyOf(name: string, labels: Labels): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+  return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`;
 }
 
 /** Combines samples of one metric. */
@@ -117,11 +150,6 @@ function merged(
     );
   }
   return [...values];
-}
-
-/** One value without labels. */
-export function only(value: number): readonly Sample[] {
-  return [[{}, value]];
 }
 
 function escaped(text: string): string {
