@@ -29,95 +29,92 @@ export interface SweeperDeps {
   onError: (error: unknown) => void;
 }
 
-/**
- * The background work on the store: it finishes deletions, sweeps expired files, collects garbage, removes old events
- * and changes, compacts the file, and records the usage of each day.
- * Each has a loop of its own, so that none waits for another.
- */
+/** A kind of background work, which has a loop of its own so that none waits for another. */
+interface Job {
+  loop: BackgroundLoop;
+  /** Does what is due at a time, in milliseconds since 1970. */
+  run: (now: number) => Promise<void>;
+  /** Its run ends after the current batch. */
+  stop: () => void;
+}
+
+/** The background work on the store. */
 export class Sweeper {
-  readonly #collector: GarbageCollector;
-  readonly #deleting: BackgroundLoop;
-  readonly #collecting: BackgroundLoop;
-  readonly #compacting: BackgroundLoop;
-  readonly #oldChanges: OldChanges;
-  readonly #forgetting: BackgroundLoop;
-  readonly #loops: BackgroundLoop[];
+  readonly #deleting: Job;
+  readonly #collecting: Job;
+  readonly #compacting: Job | undefined;
+  /** In the order of `sweep`. */
+  readonly #jobs: readonly Job[];
 
   constructor(
     private readonly db: Database,
     openVersions: OpenVersions,
     private readonly deps: SweeperDeps,
   ) {
-    const { deletions, expired, events, usageHistory, enders, disk, onError } = deps;
-    this.#collector = new GarbageCollector(db, openVersions, { ...enders, disk });
-    const loop = (work: () => Promise<void>, interval: number) =>
-      new BackgroundLoop(work, { interval, onError });
+    const { deletions, expired, events, usageHistory, enders, disk, compactor } = deps;
+    const collector = new GarbageCollector(db, openVersions, { ...enders, disk });
+    const oldChanges = new OldChanges(db);
+    const job = (
+      worker: { stop(): void },
+      interval: number,
+      run: (now: number) => Promise<void>,
+    ): Job => ({
+      loop: new BackgroundLoop(() => run(Date.now()), { interval, onError: deps.onError }),
+      run,
+      stop: () => worker.stop(),
+    });
     // On a shared store every search is a request over the network, which some providers bill.
-    const isShared = db.changes === undefined;
-    const expiring = loop(() => expired.sweep(), isShared ? SWEEP_INTERVAL : EXPIRY_INTERVAL);
-    this.#deleting = loop(() => deletions.runAll(), isShared ? SWEEP_INTERVAL : DELETION_INTERVAL);
-    this.#collecting = loop(() => this.#collect(), SWEEP_INTERVAL);
-    this.#compacting = loop(() => this.#compact(), COMPACT_INTERVAL);
-    const trimming = loop(() => events.sweep(), EVENT_SWEEP_INTERVAL);
-    const closing = loop(() => usageHistory.closeDay(), CLOSE_INTERVAL);
-    this.#oldChanges = new OldChanges(db);
-    this.#forgetting = loop(() => this.#oldChanges.sweep(), CHANGES_SWEEP_INTERVAL);
-    this.#loops = [
+    const often = (interval: number) => db.changes === undefined ? SWEEP_INTERVAL : interval;
+    this.#deleting = job(deletions, often(DELETION_INTERVAL), () => deletions.runAll());
+    this.#collecting = job(collector, SWEEP_INTERVAL, (now) => this.#collect(collector, now));
+    this.#compacting = compactor && job(compactor, COMPACT_INTERVAL, () => this.#compact());
+    this.#jobs = [
       this.#deleting,
-      expiring,
+      job(expired, often(EXPIRY_INTERVAL), (now) => expired.sweep(untilDue(now))),
       this.#collecting,
-      trimming,
-      closing,
-      this.#forgetting,
+      job(oldChanges, CHANGES_SWEEP_INTERVAL, (now) => oldChanges.sweep(untilDue(now))),
+      job(events, EVENT_SWEEP_INTERVAL, (now) => events.sweep(now)),
+      job(usageHistory, CLOSE_INTERVAL, (now) => usageHistory.closeDay(now)),
     ];
-    if (deps.compactor !== undefined) this.#loops.push(this.#compacting);
   }
 
   /** Starts the loops, which run until `stop`. */
   start(): void {
-    for (const loop of this.#loops) loop.start();
+    for (const { loop } of this.#all) loop.start();
   }
 
   /** Makes the deletions and the garbage collection run as soon as possible, if they were started. */
   wake(): void {
-    this.#deleting.wake();
-    this.#collecting.wake();
+    this.#deleting.loop.wake();
+    this.#collecting.loop.wake();
   }
 
   /** Stops the loops after their current batches. */
   async stop(): Promise<void> {
-    const { compactor, deletions, expired, events, usageHistory } = this.deps;
-    const sweepers = [this.#collector, this.#oldChanges];
-    const workers = [compactor, deletions, expired, events, usageHistory, ...sweepers];
-    for (const worker of workers) worker?.stop();
-    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    for (const { stop } of this.#all) stop();
+    await Promise.all(this.#all.map(({ loop }) => loop.stop()));
   }
 
-  /**
-   * Finishes all deletions, then deletes the files that have expired at a time, in milliseconds since 1970, collects all
-   * garbage that is due then, removes events and changes that are old by then, and records the usage of the day before.
-   */
+  /** Does everything, except compaction, that is due at a time, in milliseconds since 1970. */
   async sweep(now = Date.now()): Promise<void> {
-    const ahead = Math.max(0, now - Date.now());
-    await this.deps.deletions.runAll();
-    await this.deps.expired.sweep(ahead);
-    await this.#collector.run(ahead);
-    await this.#oldChanges.sweep(ahead);
-    await this.deps.events.sweep(now);
-    await this.deps.usageHistory.closeDay(now);
+    for (const { run } of this.#jobs) await run(now);
   }
 
-  async #collect(): Promise<void> {
+  get #all(): readonly Job[] {
+    return this.#compacting === undefined ? this.#jobs : [...this.#jobs, this.#compacting];
+  }
+
+  async #collect(collector: GarbageCollector, now: number): Promise<void> {
     const began = performance.now();
     let succeeded = false;
     try {
-      await this.#collector.run();
+      await collector.run(untilDue(now));
       succeeded = true;
     } finally {
       this.db.meter.sweepEnded(succeeded, performance.now() - began);
     }
     // Uploads wait for space on the disk; free pages inside the store's file are not enough.
-    if (await this.#isShort()) this.#compacting.wake();
+    if (await this.#isShort()) this.#compacting?.loop.wake();
   }
 
   async #compact(): Promise<void> {
@@ -127,4 +124,9 @@ export class Sweeper {
   async #isShort(): Promise<boolean> {
     return await this.deps.disk?.isShort(MAX_PAYLOAD) ?? false;
   }
+}
+
+/** Returns how far a time is ahead of the clock, in milliseconds. */
+function untilDue(now: number): number {
+  return Math.max(0, now - Date.now());
 }
