@@ -193,6 +193,23 @@ test("A limited key cannot delete what is above its names.", async (dav, drive) 
   assertEquals(await drive.names(), ["a/b/other"]);
 });
 
+test(
+  "A limited key does not replace a file that has the name of its folder.",
+  async (dav, drive) => {
+    await drive.putAll(["mine", "mine/a/1"]);
+    const key = await makeKey(drive, { name_prefix: "mine/" });
+    const other = new Dav(drive.another("second"));
+    await other.make();
+    await other.drive.putAll(["mine", "mine/2"]);
+    for (const method of ["COPY", "MOVE"]) {
+      const headers = { Destination: other.url("mine") };
+      (await dav.send(method, "mine/a/", { key, headers })).expect(403);
+    }
+    assertEquals(await other.drive.names(), ["mine", "mine/2"]);
+    assertEquals(await drive.names(), ["mine", "mine/a/1"]);
+  },
+);
+
 test("A destination elsewhere is refused, and none is missing.", async (dav, drive) => {
   await dav.put("a", "x");
   const origin = drive.server.origin;

@@ -176,6 +176,16 @@ test("A folder is copied alone with Depth 0, and never into itself.", async (dav
   assertEquals(await drive.names(), ["a/1", "a/b/2"]);
 });
 
+test(
+  "A folder is not moved into one that it is in, also beside a file of that name.",
+  async (dav, drive) => {
+    await drive.putAll(["x", "x/a/1", "x/2"]);
+    (await dav.transfer("MOVE", "x/a/", "x")).expect(403);
+    (await dav.transfer("COPY", "x/a/", "x")).expect(403);
+    assertEquals(await drive.names(), ["x", "x/2", "x/a/1"]);
+  },
+);
+
 test("Drives are the folders of their project, created and deleted while they are empty.", async (dav) => {
   const project = `/dav/${PROJECT_ID}/`;
   const list = async () => {

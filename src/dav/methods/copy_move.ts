@@ -54,6 +54,8 @@ async function transfer(kind: CopyKind, call: DavCall, deps: DavDeps): Promise<R
   const target = await targetOf(call, deps, destination);
   const to = { ...target.place, name: nameFor(isFolder, target) };
   rights.requireName(to.name);
+  // A file in the place of a folder has another name, which goes.
+  if (target.kind !== "absent") rights.requireName(target.place.name);
   refuseJunk(deps, to);
   requireApart(source.place, target.place, to);
   const isTaken = target.kind !== "absent";
@@ -127,7 +129,9 @@ function requireApart(source: Place, target: Place, to: Place): void {
   if (source.name === to.name) {
     throw davErrors.forbidden("Source and destination are the same: choose another destination");
   }
-  if (isIn(to.name, source.name) || isIn(source.name, target.name)) {
+  // A file may have the name of the folder that the source is in.
+  const isWithin = isIn(source.name, target.name) || isIn(source.name, to.name);
+  if (isIn(to.name, source.name) || isWithin) {
     throw davErrors.forbidden("One of source and destination is inside the other");
   }
 }
