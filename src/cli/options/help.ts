@@ -137,5 +137,5 @@ function optionRow(option: OptionSpec): string {
   const flags = short === undefined ? `--${name}` : `-${short}, --${name}`;
   const flag = value === undefined ? flags : `${flags} ${value}`;
   const fallback = defaultText(option);
-  return `  ${flag.padEnd(FLAG_WIDTH)}${help}${fallback === "" ? "" : ` (${fallback})`}\n`;
+  return `  ${flag.padEnd(FLAG_WIDTH - 1)} ${help}${fallback === "" ? "" : ` (${fallback})`}\n`;
 }

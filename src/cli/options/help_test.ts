@@ -21,7 +21,7 @@ Deno.test("The help lists the version and every command, and that of serve its o
   assert(text.endsWith("\n"));
   const serve = commandHelp(COMMANDS.filter(({ name }) => name === "serve"), PLAIN);
   for (const { name, value, help } of SERVE_OPTIONS) {
-    assertStringIncludes(serve, value === undefined ? `--${name}` : `--${name} ${value}`);
+    assertStringIncludes(serve, value === undefined ? `--${name} ` : `--${name} ${value} `);
     assertStringIncludes(serve, help);
     assertStringIncludes(serve, variableOf(name));
     assert(!text.includes(variableOf(name)), name);
