@@ -112,6 +112,29 @@ Deno.test("A single file is restored without a store.", async () => {
   assert(!await stock.has("kvdrive.db"));
 });
 
+Deno.test("A time that a list shows is that of its snapshot.", async () => {
+  await using stock = await makeStock();
+  const repo = stock.at("repo");
+  await new StoreCommands(stock.at("data")).text("backup", "--to", repo);
+  const [one] = await listed(repo);
+  assert(one !== undefined);
+  const from = ["restore", "--from", repo, "--drive", DRIVE, "--file", "small", "-o", "-"];
+  for (
+    const at of [
+      one.time,
+      new Date(one.time).toISOString(),
+      one.time.replace("T", " ").slice(0, -1),
+      one.time.slice(0, 16),
+      one.time.slice(0, 10),
+    ]
+  ) {
+    const { code, stderr } = await runCommand([...from, "--at", at]);
+    assertEquals([code, stderr], [0, ""], at);
+  }
+  const before = new Date(Date.parse(one.time) - 1).toISOString();
+  await refused(/has no snapshot up to/, ...from, "--at", before);
+});
+
 Deno.test("What is no repository, or that of another store, is refused and stays as it is.", async () => {
   await using stock = await makeStock();
   const [repo, other] = [stock.at("repo"), stock.at("other")];

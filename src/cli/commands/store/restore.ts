@@ -46,12 +46,12 @@ function timeOf(call: CommandCall): number | undefined {
   const [, day, time, fraction = "", zone = "Z"] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(\.\d{1,3})?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ??
       [];
-  // A time is as exact as it is written: a day, a minute or a second lasts to its end.
+  // A time is as exact as it is written: a day, a minute or a second lasts to its end. Programs add milliseconds of zero.
   const end = time === undefined
     ? "23:59:59.999"
     : time.length === 5
     ? `${time}:59.999`
-    : `${time}${fraction === "" ? ".999" : fraction}`;
+    : `${time}${/[1-9]/.test(fraction) ? fraction : ".999"}`;
   const parsed = day === undefined ? NaN : Date.parse(`${day}T${end}${zone.toUpperCase()}`);
   if (!Number.isNaN(parsed) && parseUtcTime(`${day}T00:00:00Z`) !== undefined) return parsed;
   throw new UsageError(
