@@ -13,6 +13,7 @@ import { promisify } from "node:util";
 import { MIB } from "../rules/units.ts";
 import { ByteReader, ByteWriter, release } from "./bytes.ts";
 import { BadFormat } from "./errors.ts";
+import { MAX_OBJECT } from "./targets/target.ts";
 import type { Sealer } from "./seal.ts";
 import type { Bytes } from "./bytes.ts";
 
@@ -22,8 +23,8 @@ export const DATA_SIZE = 2 * MIB;
 /** Bytes of the last group and the footer, for which a writer has memory from the start: nearly no group is larger. */
 export const SLACK = 5 / 8 * MIB;
 
-/** Bytes that an object may have when it is unpacked: what is larger is no object of a repository. */
-export const MAX_UNPACKED = 64 * MIB;
+/** Groups that an object may have: some 2,000 are the most that are written. */
+export const MAX_GROUPS = 2 ** 16;
 
 /** Bytes at the end of an object that hold the footer of nearly all. */
 export const FOOTER_LIMIT = 64 * 1024;
@@ -68,7 +69,7 @@ export async function unpack(packed: Bytes): Promise<Bytes> {
   if (kind !== DEFLATED) throw new BadFormat("is compressed in an unknown way");
   try {
     const { buffer, byteOffset, byteLength } = await inflate(rest, {
-      maxOutputLength: MAX_UNPACKED,
+      maxOutputLength: MAX_OBJECT,
     });
     return new Uint8Array(buffer, byteOffset, byteLength);
   } catch (error) {
@@ -145,6 +146,7 @@ export function readFooter(end: Bytes, sealer: Sealer): PackedGroup[] {
   const reader = new ByteReader(sealer.open("data", end.subarray(start, -LENGTH_BYTES)));
   const groups: PackedGroup[] = [];
   while (!reader.isAtEnd) {
+    if (groups.length === MAX_GROUPS) throw new BadFormat("has too many groups");
     groups.push({ fingerprint: reader.bytes(FINGERPRINT_LENGTH), length: reader.number() });
   }
   return groups;

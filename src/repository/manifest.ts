@@ -86,7 +86,7 @@ export function decodeManifest(bytes: Bytes): Manifest {
     // Manifests of earlier versions have none.
     sequence: countIn(json["sequence"] ?? 0),
     revision: countIn(json["revision"] ?? 0),
-    time: countIn(json["time"]),
+    time: timeIn(json["time"]),
     store: textIn(json["store"], /^[0-9a-f-]{1,64}$/),
     format: countIn(json["format"]),
     files: countIn(json["files"]),
@@ -123,6 +123,15 @@ function objectIn(value: unknown): Record<string, unknown> {
 export function textIn(value: unknown, form: RegExp): string {
   if (typeof value === "string" && form.test(value)) return value;
   throw new BadFormat("lacks a text");
+}
+
+/** The greatest time that a date can have, in milliseconds since 1970. */
+const MAX_TIME = 8.64e15;
+
+function timeIn(value: unknown): number {
+  const time = countIn(value);
+  if (time <= MAX_TIME) return time;
+  throw new BadFormat("lacks a time");
 }
 
 export function countIn(value: unknown): number {

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { BadFormat } from "./errors.ts";
 import { decodeManifest, encodeManifest, type Manifest, newSnapshotId } from "./manifest.ts";
 
@@ -39,4 +39,9 @@ Deno.test("a manifest of any bytes is refused or decoded", () => {
       assert(error instanceof BadFormat, String(error));
     }
   }
+});
+
+Deno.test("a time that no date can have is refused", () => {
+  const manifest = { ...MANIFEST, time: 9e15 };
+  assertThrows(() => decodeManifest(encodeManifest(manifest)), BadFormat);
 });

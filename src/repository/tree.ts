@@ -8,6 +8,7 @@ import { decodeHex, encodeHex } from "@std/encoding/hex";
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { ByteReader, ByteWriter } from "./bytes.ts";
+import { MAX_GROUPS } from "./data_object.ts";
 import { BadFormat } from "./errors.ts";
 import type { Bytes } from "./bytes.ts";
 
@@ -95,19 +96,28 @@ export function decodeNode(bytes: Bytes): TreeNode {
   const level = reader.byte();
   if (level > MAX_LEVEL) throw new BadFormat("is on a level that does not exist");
   const objects: ObjectRef[] = [];
-  for (let rest = reader.number(); rest > 0; rest--) {
+  for (let rest = countIn(reader); rest > 0; rest--) {
     objects.push({ name: encodeHex(reader.bytes(NAME_LENGTH)), size: reader.number() });
   }
   const entries: TreeEntry[] = [];
-  for (let rest = reader.number(); rest > 0; rest--) {
+  for (let rest = countIn(reader); rest > 0; rest--) {
     const key = reader.sized();
     const fingerprint = reader.bytes(FINGERPRINT_LENGTH);
     const object = objects[reader.number()];
     if (object === undefined) throw new BadFormat("names an object that it does not list");
-    entries.push({ key, fingerprint, object, ordinal: reader.number() });
+    const ordinal = reader.number();
+    if (ordinal >= MAX_GROUPS) throw new BadFormat("names a group that no object has");
+    entries.push({ key, fingerprint, object, ordinal });
   }
   if (!reader.isAtEnd) throw new BadFormat("is too long");
   return { level, entries };
+}
+
+/** @throws {BadFormat} for a count that would take memory for nothing. */
+function countIn(reader: ByteReader): number {
+  const count = reader.number();
+  if (count <= MAX_ENTRIES) return count;
+  throw new BadFormat("has too many entries");
 }
 
 /** An entry whose object may still be on its way. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { BadFormat } from "./errors.ts";
 import {
   compareBytes,
@@ -100,4 +100,12 @@ Deno.test("a node of any bytes is refused or decoded", () => {
     }
   }
   assert(refused > 10_000);
+});
+
+Deno.test("a node that would take memory for nothing is refused", () => {
+  const entry = entryOf(1);
+  const many = Array.from({ length: 5000 }, () => entry);
+  for (const entries of [many, [{ ...entry, ordinal: 2 ** 40 }]]) {
+    assertThrows(() => decodeNode(encodeNode({ level: 0, entries }).slice(1)), BadFormat);
+  }
 });

@@ -10,7 +10,7 @@ import {
 } from "../../store/disk/durable_file.ts";
 import { RepositoryError } from "../errors.ts";
 import type { Bytes } from "../bytes.ts";
-import type { ListedObject, Target } from "./target.ts";
+import { type ListedObject, MAX_OBJECT, type Target } from "./target.ts";
 
 /** The folder of objects that are being written. */
 const TEMPORARY = "tmp";
@@ -23,7 +23,10 @@ export class FolderTarget implements Target {
   constructor(readonly place: string) {}
 
   async prepare(): Promise<void> {
-    await this.#guard("use", () => this.#makeFolder(TEMPORARY));
+    await this.#guard("use", async () => {
+      await makeFolder(this.place, true);
+      await makeFolder(join(this.place, TEMPORARY));
+    });
   }
 
   async topNames(): Promise<string[]> {
@@ -37,7 +40,7 @@ export class FolderTarget implements Target {
     });
   }
 
-  async get(name: string, limit = Infinity): Promise<Bytes | undefined> {
+  async get(name: string, limit = MAX_OBJECT): Promise<Bytes | undefined> {
     return await this.#guard("read", async () => {
       try {
         using file = await Deno.open(join(this.place, name));
@@ -52,8 +55,9 @@ export class FolderTarget implements Target {
   async put(name: string, bytes: Bytes, isNew = false): Promise<boolean> {
     return await this.#guard("write to", async () => {
       const path = join(this.place, name);
-      await this.#makeFolder(TEMPORARY);
-      await this.#makeFolder(dirname(name));
+      // If the repository is gone, as that of a disk which was unmounted, nothing is put in its place.
+      await makeFolder(join(this.place, TEMPORARY));
+      await makeFolder(dirname(path));
       using temporary = await TemporaryFile.create(join(this.place, TEMPORARY, "object"));
       using file = await Deno.open(temporary.path, { write: true });
       for (let at = 0; at < bytes.byteLength;) at += await file.write(bytes.subarray(at));
@@ -86,17 +90,6 @@ export class FolderTarget implements Target {
     });
   }
 
-  async #makeFolder(name: string): Promise<void> {
-    const path = join(this.place, name);
-    try {
-      if ((await Deno.stat(path)).isDirectory) return;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-    await Deno.mkdir(path, { recursive: true, mode: PRIVATE_FOLDER_MODE });
-    await syncFolder(dirname(path));
-  }
-
   async #hasOnlyTemporary(): Promise<boolean> {
     return (await entriesOf(join(this.place, TEMPORARY))).every(({ name }) =>
       isTemporaryName(name)
@@ -113,6 +106,22 @@ export class FolderTarget implements Target {
       throw new RepositoryError(message, { cause: error });
     }
   }
+}
+
+/** Makes a missing folder so that it survives a power loss. @param recursive Whether those above are made as well. */
+async function makeFolder(path: string, recursive = false): Promise<void> {
+  try {
+    if ((await Deno.stat(path)).isDirectory) return;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  try {
+    await Deno.mkdir(path, { recursive, mode: PRIVATE_FOLDER_MODE });
+  } catch (error) {
+    // Another process was faster.
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+  await syncFolder(dirname(path));
 }
 
 /** Returns the entries of a folder; none if it does not exist. */

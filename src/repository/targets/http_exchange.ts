@@ -9,6 +9,7 @@ import * as https from "node:https";
 import * as tls from "node:tls";
 import { ByteWriter, release } from "../bytes.ts";
 import type { Bytes } from "../bytes.ts";
+import { MAX_OBJECT } from "./target.ts";
 
 export interface HttpRequest {
   method: string;
@@ -25,9 +26,6 @@ export interface HttpAnswer {
 
 /** Bytes of a body that are written at once. */
 const PIECE = 64 * 1024;
-
-/** The most bytes of an answer: objects and pages of lists are smaller. */
-const MAX_ANSWER = 64 * 1024 * 1024;
 
 /** The other side has neither taken nor sent a byte for too long. */
 export class NoProgress extends Error {
@@ -113,13 +111,13 @@ function writeBody(
 async function readBody(response: http.IncomingMessage, onPiece: () => void): Promise<Bytes> {
   const announced = response.headers["content-length"];
   const size = announced === undefined ? undefined : Number(announced);
-  if (size !== undefined && size > MAX_ANSWER) throw new Error("its answer is too long");
+  if (size !== undefined && size > MAX_OBJECT) throw new Error("its answer is too long");
   const writer = new ByteWriter(size);
   for await (const piece of response as AsyncIterable<Uint8Array>) {
     onPiece();
     writer.bytes(piece);
     release(piece);
-    if (writer.length > MAX_ANSWER) throw new Error("its answer is too long");
+    if (writer.length > MAX_OBJECT) throw new Error("its answer is too long");
   }
   const isCut = !response.complete || size !== undefined && size !== writer.length;
   if (isCut && response.statusCode !== 204) throw new Error("its answer was cut off");

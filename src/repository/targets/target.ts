@@ -3,12 +3,16 @@
  *
  * @module
  */
+import { MIB } from "../../rules/units.ts";
 import type { Bytes } from "../bytes.ts";
 
 /** Returns whether a target, as the command line names it, is one of S3. */
 export function isS3(target: string): boolean {
   return /^s3:/i.test(target);
 }
+
+/** The most bytes of an object, also when it is unpacked, and of a page of a list. */
+export const MAX_OBJECT = 64 * MIB;
 
 export interface ListedObject {
   name: string;
@@ -28,7 +32,8 @@ export interface Target {
   topNames(): Promise<string[]>;
 
   /**
-   * Returns an object, or its last `limit` bytes; `undefined` if there is none.
+   * Returns an object, or its last `limit` bytes; `undefined` if there is none. Of one that is larger than `MAX_OBJECT` it
+   * returns only the end, or throws.
    *
    * @throws {RepositoryError}
    */
