@@ -13,9 +13,10 @@ export interface TargetSettings {
 /** Opens a target. Nothing is read or written yet. @throws {RepositoryError} if its name is invalid. */
 export function openTarget({ target, s3 }: TargetSettings): Target {
   if (!isS3(target)) return new FolderTarget(target);
-  const [, bucket, prefix = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/i
-    .exec(target) ?? [];
-  if (bucket === undefined || s3 === undefined) {
+  const [, bucket, prefix = ""] = /^s3:\/\/([a-z0-9][a-z0-9._-]*)(?:\/(.*))?$/i.exec(target) ?? [];
+  // Addresses have no such parts.
+  const hasDots = prefix.split("/").some((part) => part === "." || part === "..");
+  if (bucket === undefined || hasDots || s3 === undefined) {
     throw new RepositoryError(`The target "${target}" is not valid: write s3://BUCKET/PREFIX`);
   }
   return new S3Target(bucket, prefix.replaceAll(/^\/+|\/+$/g, ""), s3);

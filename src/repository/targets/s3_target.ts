@@ -47,7 +47,8 @@ const CLOCK_TOLERANCE = 5 * SECOND;
 const PAGE = 1000;
 const MAX_ELEMENTS = 100_000;
 
-const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Statuses that may pass: 409 is that of two conditional requests at the same time. */
+const RETRIED = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 
 interface S3Request {
   method: "GET" | "PUT" | "DELETE";
