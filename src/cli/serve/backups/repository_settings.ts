@@ -76,7 +76,8 @@ export async function passphraseOf(
     const reason = failureReason(error);
     throw new UsageError(`Cannot read the file of the passphrase ${file}: ${reason}`);
   }
-  const passphrase = text.replace(/\r?\n$/, "");
+  // Editors add what cannot be seen: a byte order mark, and line ends.
+  const passphrase = text.replace(/^\uFEFF/, "").replace(/[\r\n]+$/, "");
   if (passphrase !== "") return passphrase;
   throw new UsageError(`The file of the passphrase ${file} is empty`);
 }
