@@ -106,6 +106,17 @@ export class Repository {
     return new Repository(target, config, encryption(masterKey), { id, masterKey });
   }
 
+  /** @throws {RepositoryError} if the target has it no longer, such as a folder of a disk that was unmounted. */
+  async requirePresent(): Promise<void> {
+    const config = await readConfig(this.target);
+    if (config?.id === this.config.id) return;
+    throw new RepositoryError(
+      config === undefined
+        ? `The repository ${this.place} is gone: bring it back, or restart the server to make a new one`
+        : `Another repository is in ${this.place} now: bring the former back, or restart the server`,
+    );
+  }
+
   get place(): string {
     return this.target.place;
   }
@@ -155,25 +166,25 @@ export class Repository {
 
   /** Returns all manifests: also those that others have replaced, until a prune removes them. */
   async manifests(onDamage?: (error: DamagedObject) => void): Promise<Snapshot[]> {
-    const found: Snapshot[] = [];
+    const found = new Map<string, Snapshot>();
     const prefix = `${FOLDERS.snapshot}/`;
     for await (const { name } of this.target.list(FOLDERS.snapshot)) {
       const object = name.slice(prefix.length);
       if (!/^[0-9a-f]{64}$/.test(object)) continue;
       try {
         const known = this.#manifests.get(object) ?? await this.#readManifest(object);
-        if (known === undefined) continue;
-        this.#manifests.set(object, known);
-        found.push(known);
+        if (known !== undefined) found.set(object, known);
       } catch (error) {
         if (onDamage === undefined || !(error instanceof DamagedObject)) throw error;
         onDamage(error);
       }
     }
-    return found;
+    this.#manifests = found;
+    return [...found.values()];
   }
 
-  readonly #manifests = new Map<string, Snapshot>();
+  /** Manifests that were read already, by their objects. */
+  #manifests: ReadonlyMap<string, Snapshot> = new Map();
 
   /** Returns `undefined` if it was removed since it was listed. */
   async #readManifest(object: string): Promise<Snapshot | undefined> {

@@ -58,6 +58,8 @@ export class RepositoryBackups implements ScheduledBackups {
       throw error;
     }
     const snapshots = await this.#repository.snapshots(this.options.onError);
+    // The next snapshot would make a new one where the former was.
+    if (snapshots.length === 0) await this.#repository.requirePresent();
     this.#last = snapshots.findLast(({ time }) => time <= now + CLOCK_TOLERANCE);
     return this.#last?.time;
   }
