@@ -57,7 +57,7 @@ testOnAll("An archive keeps the versions that it announced, and releases them", 
   await put(bench, "a", bytes(40 * CHUNK_SIZE, 1));
   await put(bench, "b", bytes(2 * CHUNK_SIZE, 1));
   const version = bytesVersion(await recordOf(bench, "b"));
-  const hasBytes = async () => await countEntries(bench, prefixes.chunks(version)) > 0;
+  const hasBytes = async () => await countEntries(bench, prefixes.all("chunk", version)) > 0;
   const { response } = await archive(bench, { prefixes: [""] });
   await put(bench, "b", bytes(2 * CHUNK_SIZE, 2));
   await sweepLater(bench);
@@ -80,7 +80,7 @@ testOnAll("An archive that is not read to its end releases everything", async (b
   }
   assertEquals(memoryOf(bench), 0);
   await sweepLater(bench);
-  assertEquals(await countEntries(bench, prefixes.chunks(version)), 0);
+  assertEquals(await countEntries(bench, prefixes.all("chunk", version)), 0);
 });
 
 testOnAll("A large archive leaves out what was deleted before it was sent", async (bench) => {

@@ -80,7 +80,9 @@ export class AppKeyStore {
   async list(project: string, app: string): Promise<AppKeyInfo[]> {
     if (await this.apps.get(project, app) === undefined) return [];
     const found: Deno.KvKey[] = [];
-    const names = this.db.reader.list<string>({ prefix: prefixes.appKeyNames(project, app) });
+    const names = this.db.reader.list<string>({
+      prefix: prefixes.all("app_key_name", project, app),
+    });
     for await (const { value } of names) found.push(keys.appKey(value));
     const records = await readMany<AppKeyRecord>(this.db.reader, found);
     return records.flatMap(({ value }) => value === null ? [] : [infoOf(value)]);

@@ -101,7 +101,7 @@ export class AppStore {
     const owner = await this.db.reader.get<ProjectRecord>(keys.project(project));
     if (owner.value === null) return [];
     const suffix = owner.value;
-    const entries = this.db.reader.list<AppRecord>({ prefix: prefixes.apps(project) });
+    const entries = this.db.reader.list<AppRecord>({ prefix: prefixes.all("app", project) });
     return await Array.fromAsync(
       entries,
       ({ key, value }) => infoOf(project, String(key.at(-1)), value, suffix),

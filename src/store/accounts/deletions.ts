@@ -7,7 +7,7 @@
 import { StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
-import { identityOf, keys, prefixes, ranges, WEBHOOK_KINDS } from "../engine/keys.ts";
+import { identityOf, keys, prefixes, ranges } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import type { KvReader } from "../reads/read_queue.ts";
@@ -23,6 +23,7 @@ import type {
   TrashRecord,
   UploadSession,
 } from "../engine/records.ts";
+import { type Kind, PROJECT_KINDS } from "../engine/records/kinds.ts";
 import { transact } from "../engine/transact.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { announceRemoval } from "../files/names.ts";
@@ -61,7 +62,7 @@ export class Deletions {
   async runAll(): Promise<void> {
     const failures = new Map<string, unknown>();
     while (!this.#isStopped) {
-      const markers = this.db.reader.list({ prefix: prefixes.deletions() });
+      const markers = this.db.reader.list({ prefix: prefixes.all("removal") });
       const all = await Array.fromAsync(markers, ({ key }) => key);
       const running = all.filter((key) => !failures.has(identityOf(key)));
       if (running.length === 0) break;
@@ -183,7 +184,6 @@ function withoutDrive({ removing = [], ...record }: ProjectRecord, drive: string
 }
 
 type List = KvReader["list"];
-type DriveKind = Parameters<typeof prefixes.ofDrive>[0];
 
 /** Lists entries until `isStopped`; a list without matching entries may be long as well. */
 function listUntil(kv: Pick<KvReader, "list">, isStopped: () => boolean): List {
@@ -224,12 +224,8 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* keySteps(list, project, PROJECT_KEYS);
   yield* keySteps(list, project, S3_KEYS);
   // The deletions of its drives and applications have nothing left to do.
-  yield* deleteAll(list, prefixes.deletions(project));
-  yield* deleteAll(list, prefixes.events(project));
-  yield* deleteAll(list, prefixes.dailyUsage(project));
-  yield* deleteAll(list, prefixes.feeds("change", project));
-  yield* deleteAll(list, prefixes.feeds("change_horizon", project));
-  for (const kind of WEBHOOK_KINDS) yield* deleteAll(list, prefixes.webhooks(kind, project));
+  yield* deleteAll(list, prefixes.all("removal", project));
+  for (const kind of PROJECT_KINDS) yield* deleteAll(list, prefixes.all(kind, project));
 }
 
 /** Yields the counters of one drive, then its files, folders, trash, uploads, locks and links; or those of all drives. */
@@ -239,7 +235,7 @@ async function* driveSteps(
   owner: CachedProject | undefined,
   ...drive: string[]
 ): AsyncGenerator<Operation> {
-  const all = (kind: DriveKind) => prefixes.ofDrive(kind, project, ...drive);
+  const all = (kind: Kind) => prefixes.all(kind, project, ...drive);
   const [only] = drive;
   const discount = only === undefined ? undefined : await discountStep({ list }, project, only);
   if (discount !== undefined) yield discount;
@@ -311,7 +307,7 @@ async function* linkSteps(
   project: string,
   ...drive: string[]
 ): AsyncGenerator<Operation> {
-  const links = { prefix: prefixes.driveLinks(project, ...drive) };
+  const links = { prefix: prefixes.all("drive_link", project, ...drive) };
   for await (const { key, value } of list<DriveLinkRecord>(links)) {
     const step = new Operation();
     const [name = "", id = ""] = key.slice(2).map(String);
@@ -325,11 +321,11 @@ async function* appKeySteps(
   project: string,
   ...app: string[]
 ): AsyncGenerator<Operation> {
-  const index = { prefix: prefixes.appKeyPrefixes(project, ...app) };
+  const index = { prefix: prefixes.all("app_key_prefix", project, ...app) };
   for await (const { key, value: hash } of list<string>(index)) {
     yield new Operation().delete(keys.appKey(hash)).delete(key);
   }
-  yield* deleteAll(list, prefixes.appKeyNames(project, ...app));
+  yield* deleteAll(list, prefixes.all("app_key_name", project, ...app));
 }
 
 /** Yields the keys of a project. Their records have the entries of the journal that end them. */
@@ -349,7 +345,7 @@ async function* keySteps<R extends { project: string; created: number }>(
 }
 
 async function* appSteps(list: List, project: string): AsyncGenerator<Operation> {
-  for await (const { key, value } of list<AppRecord>({ prefix: prefixes.apps(project) })) {
+  for await (const { key, value } of list<AppRecord>({ prefix: prefixes.all("app", project) })) {
     const step = new Operation().delete(key);
     if (value.host !== undefined) step.delete(keys.appHost(value.host));
     yield step;
@@ -358,7 +354,7 @@ async function* appSteps(list: List, project: string): AsyncGenerator<Operation>
 
 /** Yields the sessions of a project. They have no index: the store holds few of them, and they expire by themselves. */
 async function* sessionSteps(list: List, project: string): AsyncGenerator<Operation> {
-  for await (const { key, value } of list<SessionRecord>({ prefix: prefixes.sessions() })) {
+  for await (const { key, value } of list<SessionRecord>({ prefix: prefixes.all("session") })) {
     if (value.project !== project) continue;
     yield new Operation().delete(key).delete(keys.garbage(value.expires, String(key[1])));
   }
@@ -366,7 +362,7 @@ async function* sessionSteps(list: List, project: string): AsyncGenerator<Operat
 
 /** Yields the grants of a project. Like sessions they have no index by project, and expire by themselves. */
 async function* grantSteps(list: List, project: string): AsyncGenerator<Operation> {
-  for await (const entry of list<GrantIndexRecord>({ prefix: prefixes.grantsOf() })) {
+  for await (const entry of list<GrantIndexRecord>({ prefix: prefixes.all("grant_of") })) {
     if (entry.value.project !== project) continue;
     const step = new Operation();
     deleteListedGrant(step, entry);

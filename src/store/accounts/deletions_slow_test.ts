@@ -86,7 +86,7 @@ async function sweepInterrupted({ db }: TestStore, commits: number): Promise<boo
 
 /** Returns how many deletions are not finished. */
 async function countDeletions({ db }: TestStore): Promise<number> {
-  return (await Array.fromAsync(db.reader.list({ prefix: prefixes.deletions() }))).length;
+  return (await Array.fromAsync(db.reader.list({ prefix: prefixes.all("removal") }))).length;
 }
 
 testOnAll(

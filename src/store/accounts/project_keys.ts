@@ -43,7 +43,7 @@ export const PROJECT_KEYS: KeyKind<ProjectKeyRecord> = {
   use: keys.projectKeyUse,
   index: (_, { project, prefix }) => keys.projectKeyPrefix(project, prefix),
   indexValue: (hash) => hash,
-  indexOf: prefixes.projectKeyPrefixes,
+  indexOf: (project) => prefixes.all("project_key_prefix", project),
   idIn: ({ value }) => String(value),
   nameOf: (_, { prefix }) => prefix,
 };

@@ -66,7 +66,7 @@ export class ProjectStore {
 
   /** Returns whether there is no project. */
   async isEmpty(): Promise<boolean> {
-    for await (const _ of this.db.reader.list({ prefix: prefixes.projects() }, { limit: 1 })) {
+    for await (const _ of this.db.reader.list({ prefix: prefixes.all("project") }, { limit: 1 })) {
       return false;
     }
     return true;
@@ -155,7 +155,7 @@ export class ProjectStore {
 
   /** Returns all projects in the order of their ids. */
   async list(): Promise<ProjectInfo[]> {
-    const entries = this.db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
+    const entries = this.db.reader.list<ProjectRecord>({ prefix: prefixes.all("project") });
     return await Array.fromAsync(entries, ({ key, value }) => infoOf(String(key.at(-1)), value));
   }
 
@@ -344,7 +344,7 @@ async function isEmptyDrive(reader: KvReader, project: string, drive: string): P
   const now = Date.now();
   for (const kind of ["file", "trash", "folder"] as const) {
     const entries = reader.list<{ expires?: number }>({
-      prefix: prefixes.ofDrive(kind, project, drive),
+      prefix: prefixes.all(kind, project, drive),
     }, { batchSize: 10 });
     // Expired items are only waiting for the sweeper.
     for await (const { value } of entries) if (isPresent(value, now)) return false;

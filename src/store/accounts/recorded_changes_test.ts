@@ -249,7 +249,7 @@ testOnAll("A change that a deletion of the project overtakes is not recorded", a
   }
   await store.sweeper.sweep();
   for (const [project] of revocations) {
-    assertEquals(await countEntries(bench, prefixes.events(project)), 0);
+    assertEquals(await countEntries(bench, prefixes.all("event", project)), 0);
   }
   const revoked = (await serverEventsOf(bench)).filter((event) => event.includes("revoked"));
   assertEquals(revoked, []);

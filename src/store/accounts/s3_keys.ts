@@ -38,7 +38,7 @@ export const S3_KEYS: KeyKind<S3KeyRecord> = {
   use: keys.s3KeyUse,
   index: (id, { project }) => keys.s3KeyOf(project, id),
   indexValue: (_, { expires }) => expires === undefined ? {} : { expires },
-  indexOf: prefixes.s3KeysOf,
+  indexOf: (project) => prefixes.all("s3_key_of", project),
   idIn: ({ key }) => String(key.at(-1)),
   nameOf: (id) => id,
 };

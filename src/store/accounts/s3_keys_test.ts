@@ -186,7 +186,7 @@ testOnAll("The sweeper deletes an expired S3 key with all that belongs to it", a
   assertEquals([await opened(bench, key), await opened(bench, kept)], ["p", "p"]);
   await until(async () => (await useVersions(bench)).length === 2);
   await bench.store.sweeper.sweep(Date.now() + HOUR);
-  for (const kind of ["s3_key", "s3_key_of", "s3_key_use"]) {
+  for (const kind of ["s3_key", "s3_key_of", "s3_key_use"] as const) {
     const entries = bench.db.reader.list({ prefix: prefixes.all(kind) });
     const ids = await Array.fromAsync(entries, ({ key }) => String(key.at(-1)));
     assertEquals(ids, [kept.accessKeyId]);

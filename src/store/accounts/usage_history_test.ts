@@ -44,7 +44,7 @@ async function countEntries({ db }: TestStore, prefix: Deno.KvKey): Promise<numb
 
 /** Returns the versionstamps of all daily figures. */
 async function figuresIn({ db }: TestStore): Promise<unknown[]> {
-  const kinds = ["daily_usage", "server_daily_usage"].map(prefixes.all);
+  const kinds = (["daily_usage", "server_daily_usage"] as const).map((kind) => prefixes.all(kind));
   const lists = kinds.map((prefix) => Array.fromAsync(db.reader.list({ prefix })));
   return (await Promise.all(lists)).flat();
 }
@@ -124,12 +124,16 @@ testOnAll("a day keeps the files and bytes that it ended with", async (bench) =>
     forward(DAY);
     await other.store.sweeper.sweep();
     // The first day, and the one with the change.
-    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), 2);
+    assertEquals(await countEntries(bench, prefixes.all("daily_usage", "p")), 2);
     for (let i = 0; i < 3; i++) {
       forward(DAY);
       await bench.store.sweeper.sweep();
     }
-    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), 2, "unchanged days are free");
+    assertEquals(
+      await countEntries(bench, prefixes.all("daily_usage", "p")),
+      2,
+      "unchanged days are free",
+    );
     await bench.store.files.delete(place("a"));
     const days = ["1 5 0 0 0", ...Array(4).fill("3 20 0 0 0"), "2 15 0 0 0"];
     assertEquals(await daysOf(bench, "p", 9), days);
@@ -175,12 +179,12 @@ testOnAll("the figures of a project are deleted with it", async (bench) => {
   await store.sweeper.sweep();
   traffic.count("q", TRAFFIC);
   await traffic.flush();
-  assertEquals(await countEntries(bench, prefixes.dailyUsage("q")), 1);
+  assertEquals(await countEntries(bench, prefixes.all("daily_usage", "q")), 1);
   traffic.count("q", TRAFFIC);
   await store.projects.delete("q");
   await traffic.flush();
   await store.sweeper.sweep();
-  assertEquals(await countEntries(bench, prefixes.dailyUsage("q")), 0);
+  assertEquals(await countEntries(bench, prefixes.all("daily_usage", "q")), 0);
   assertEquals(await daysOf(bench, undefined, 9), ["0 0 2 20 200"]);
 });
 
@@ -232,11 +236,11 @@ testOnAll("the newest 400 records of a project are kept", async (bench) => {
     await add(today - MAX_USAGE_DAYS, today);
     forward(300 * DAY);
     await store.sweeper.sweep();
-    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), MAX_USAGE_DAYS);
+    assertEquals(await countEntries(bench, prefixes.all("daily_usage", "p")), MAX_USAGE_DAYS);
     await add(today + 1, today + 300);
     forward(DAY);
     await store.sweeper.sweep();
-    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), MAX_USAGE_DAYS);
+    assertEquals(await countEntries(bench, prefixes.all("daily_usage", "p")), MAX_USAGE_DAYS);
     const oldest = db.reader.list(ranges.dailyUsage("p", -Infinity, Infinity), { limit: 1 });
     const [first] = await Array.fromAsync(oldest, ({ key }) => Number(key.at(-1)));
     assertEquals(first, today + 301 - MAX_USAGE_DAYS);
@@ -253,7 +257,7 @@ testOnAll("a process continues the recording of one that died", async (bench) =>
     const usage = () => Promise.reject(new Error("Killed"));
     const killed = new UsageHistory(db, { usage, onError: () => {} });
     await assertRejects(() => killed.closeDay(), Error, "Killed");
-    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), 0);
+    assertEquals(await countEntries(bench, prefixes.all("daily_usage", "p")), 0);
     await store.usageHistory.closeDay();
     assertEquals(await daysOf(bench, "p", 9), ["1 5 0 0 0", "1 5 0 0 0"]);
   });
@@ -266,7 +270,7 @@ testOnAll("processes that record a day at the same moment record it once", async
     await put(bench, "a", bytes(5));
     forward(DAY - Date.now() % DAY + HOUR);
     await Promise.all(others.map(({ store }) => store.usageHistory.closeDay()));
-    assertEquals(await countEntries(bench, prefixes.dailyUsage("p")), 1);
+    assertEquals(await countEntries(bench, prefixes.all("daily_usage", "p")), 1);
     assertEquals(await daysOf(bench, undefined, 9), ["1 5 0 0 0", "1 5 0 0 0"]);
   });
 });

@@ -6,7 +6,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { withSqlite } from "../disk/sqlite.ts";
 import { requireByteFile } from "../disk/store_files.ts";
-import { BYTE_KINDS, keys } from "../engine/keys.ts";
+import { keys } from "../engine/keys.ts";
+import { BYTE_KINDS } from "../engine/records/kinds.ts";
 import { afterKey, encodeKey, KV_COLUMNS, type KvRow, prefixRange } from "../reads/kv_encoding.ts";
 import { namedByteFile } from "../verify/snapshot.ts";
 

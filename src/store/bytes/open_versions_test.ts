@@ -21,7 +21,7 @@ async function withVersions(test: (versions: OpenVersions, db: Database) => Prom
 }
 
 async function countLeases(db: Database): Promise<number> {
-  return (await Array.fromAsync(db.reader.list({ prefix: prefixes.leases() }))).length;
+  return (await Array.fromAsync(db.reader.list({ prefix: prefixes.all("lease") }))).length;
 }
 
 Deno.test("A version is open until its last reader has finished", async () => {

@@ -82,7 +82,7 @@ testOnAll("A feed that is off has no changes, and one that was off forgets", asy
   await assertRejects(() => pageOf(bench, { since: old }), ChangesExpired);
   assertEquals(await changesOf(bench), []);
   await sweepLater(bench);
-  const left = bench.db.reader.list({ prefix: prefixes.feeds("change") });
+  const left = bench.db.reader.list({ prefix: prefixes.all("change") });
   assertEquals((await Array.fromAsync(left)).length, 0);
 });
 
@@ -219,7 +219,7 @@ testOnAll("A deleted project leaves nothing of its feeds", async (bench) => {
   await bench.store.projects.delete("p");
   await sweepLater(bench);
   for (const kind of ["change", "change_horizon"] as const) {
-    const left = bench.db.reader.list({ prefix: prefixes.feeds(kind) });
+    const left = bench.db.reader.list({ prefix: prefixes.all(kind) });
     assertEquals((await Array.fromAsync(left)).length, 0);
   }
 });

@@ -21,7 +21,7 @@ const always = { overwrite: true, condition: () => true };
 /** Returns the version of each file of a drive. */
 async function versionsOf({ db }: TestStore, drive = DRIVE.drive): Promise<Map<string, string>> {
   const files = db.reader.list<FileRecord>({
-    prefix: prefixes.ofDrive("file", DRIVE.project, drive),
+    prefix: prefixes.all("file", DRIVE.project, drive),
   });
   const now = Date.now();
   const versions = new Map<string, string>();

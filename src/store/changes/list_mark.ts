@@ -24,8 +24,8 @@ export async function markOf(
   { project, drives }: ListScope,
 ): Promise<string> {
   const counters = drives === undefined
-    ? [prefixes.projectUsage(project)]
-    : drives.map((drive) => prefixes.ofDrive("usage", project, drive));
+    ? [prefixes.all("project_usage", project)]
+    : drives.map((drive) => prefixes.all("usage", project, drive));
   const seen: string[] = [];
   for (const prefix of counters) {
     for await (const { versionstamp } of reader.list({ prefix })) seen.push(versionstamp);

@@ -33,7 +33,8 @@ import { type Commits, commitsToCounters, embeddedCommits } from "./commits.ts";
 import { Database } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
 import { type Convert, FORMAT, formatOf, formatProblem, isEmpty, setFormat } from "./format.ts";
-import { BYTE_KINDS, keys, prefixes } from "./keys.ts";
+import { keys, prefixes } from "./keys.ts";
+import { BYTE_KINDS } from "./records/kinds.ts";
 import { Operation } from "./operation.ts";
 
 /** The folder holds files of users: only its owner may look into it. */

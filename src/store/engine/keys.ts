@@ -7,6 +7,7 @@
  */
 import { afterPrefix } from "../../rules/names.ts";
 import type { GrantKind, Place } from "./records.ts";
+import type { Kind } from "./records/kinds.ts";
 
 /** Sorts after every string in the same position of a key. */
 const AFTER_STRINGS = 0;
@@ -23,10 +24,6 @@ type OfWebhook = [project: string, webhook: string, drive: string];
 type InApp = [project: string, app: string, id: string];
 
 export type UsageCounter = "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes";
-
-export const WEBHOOK_KINDS = ["webhook", "webhook_state", "webhook_cursor", "webhook_due"] as const;
-
-export type WebhookKind = typeof WEBHOOK_KINDS[number];
 
 export const keys = {
   /** The number of the store's format. */
@@ -220,55 +217,10 @@ export const keys = {
 } as const;
 
 export const prefixes = {
-  projects: (): Deno.KvKey => ["project"],
-  projectKeys: (): Deno.KvKey => ["project_key"],
-  projectKeyPrefixes: (project: string): Deno.KvKey => ["project_key_prefix", project],
-  s3KeysOf: (project: string): Deno.KvKey => ["s3_key_of", project],
-  apps: (project: string): Deno.KvKey => ["app", project],
-  /** The keys of the applications of a project, or of one of them. */
-  appKeyNames: (...app: string[]): Deno.KvKey => ["app_key_name", ...app],
-  appKeyPrefixes: (...app: string[]): Deno.KvKey => ["app_key_prefix", ...app],
-  sessions: (): Deno.KvKey => ["session"],
-  /** The grants of all credentials, of one of them, or those of one kind. */
-  grantsOf: (...owner: string[]): Deno.KvKey => ["grant_of", ...owner],
-  events: (project: string): Deno.KvKey => ["event", project],
-  dailyUsage: (project: string): Deno.KvKey => ["daily_usage", project],
-  /** The feeds of a project or their horizons, of all secrets or of one. */
-  feeds: (kind: "change" | "change_horizon", ...project: string[]): Deno.KvKey => [
-    kind,
-    ...project,
-  ],
-  /** The entries of webhooks of one kind: all of them, or those of a project or of one webhook. */
-  webhooks: (kind: WebhookKind, ...of: string[]): Deno.KvKey => [kind, ...of],
-  links: (): Deno.KvKey => ["link"],
-  /** The links of all drives, of those of one project, or of one drive. */
-  driveLinks: (...drive: string[]): Deno.KvKey => ["drive_link", ...drive],
-  deletions: (...project: string[]): Deno.KvKey => ["removal", ...project],
-  /** All entries of one kind of a project, or of one of its drives. */
-  ofDrive: (
-    kind:
-      | "file"
-      | "folder"
-      | "trash"
-      | "upload"
-      | "completed_upload"
-      | "parts_revision"
-      | "usage"
-      | "locks",
-    project: string,
-    ...drive: string[]
-  ): Deno.KvKey => [kind, project, ...drive],
-  /** The sums of the counters of a project's drives. */
-  projectUsage: (project: string): Deno.KvKey => ["project_usage", project],
-  leases: (): Deno.KvKey => ["lease"],
-  /** All entries of one kind in the store, or of all kinds. */
-  all: (kind?: string): Deno.KvKey => kind === undefined ? [] : [kind],
+  /** All entries of one kind in the store, or those whose keys go on with these parts; all of all kinds without one. */
+  all: (...kind: [] | [kind: Kind, ...parts: string[]]): Deno.KvKey => kind,
   /** All entries of the same kind as a key. */
   like: (key: Deno.KvKey): Deno.KvKey => key.slice(0, 1),
-  chunks: (version: string): Deno.KvKey => ["chunk", version],
-  checksums: (version: string): Deno.KvKey => ["checksums", version],
-  parts: (...of: InDrive): Deno.KvKey => ["part", ...of],
-  manifest: (version: string): Deno.KvKey => ["manifest", version],
 } as const;
 
 export const ranges = {
@@ -326,7 +278,7 @@ export const ranges = {
 
   /** The events of a project with ids below `before`, or all of them. */
   events: (project: string, before?: string): KeyRange => ({
-    start: prefixes.events(project),
+    start: prefixes.all("event", project),
     end: ["event", project, before ?? AFTER_STRINGS],
   }),
 
@@ -387,9 +339,6 @@ export const ranges = {
   /** The files whose deadline has come at a time, in milliseconds since 1970. */
   expiryDue: (now: number): KeyRange => ({ start: ["expiry", 0], end: ["expiry", now + 1] }),
 } as const;
-
-/** The kinds of entries in the file of the chunks. All others are in that of the records. */
-export const BYTE_KINDS: readonly string[] = ["checksums", "chunk"];
 
 /** Returns a text that only equal keys have in common. */
 export function identityOf(key: Deno.KvKey): string {

@@ -139,12 +139,16 @@ Deno.test("Different places have different keys", () => {
 
 Deno.test("A prefix selects only its own entries", async () => {
   const cases = [
-    [prefixes.ofDrive("usage", "p"), keys.usage("p", "d", "files"), keys.usage("pp", "d", "files")],
-    [prefixes.projects(), keys.project("p"), keys.projectKey("h")],
-    [prefixes.leases(), keys.lease("v"), keys.pending("v")],
-    [prefixes.parts("p", "d", "u"), keys.part("p", "d", "u", 1), keys.part("p", "d", "uu", 1)],
+    [prefixes.all("usage", "p"), keys.usage("p", "d", "files"), keys.usage("pp", "d", "files")],
+    [prefixes.all("project"), keys.project("p"), keys.projectKey("h")],
+    [prefixes.all("lease"), keys.lease("v"), keys.pending("v")],
     [
-      prefixes.manifest("v"),
+      prefixes.all("part", "p", "d", "u"),
+      keys.part("p", "d", "u", 1),
+      keys.part("p", "d", "uu", 1),
+    ],
+    [
+      prefixes.all("manifest", "v"),
       keys.manifestPage("v", 5),
       keys.manifestPage("vv", 5),
     ],
@@ -219,8 +223,8 @@ Deno.test("One list finds all deletions, and a project's prefix only its own", a
   ];
   await withKv(async (kv) => {
     for (const key of [...own, ...others]) await kv.set(key, 1);
-    assertEquals((await listed(kv, { prefix: prefixes.deletions() })).length, 5);
-    assertEquals(new Set(await listed(kv, { prefix: prefixes.deletions("p") })), new Set(own));
+    assertEquals((await listed(kv, { prefix: prefixes.all("removal") })).length, 5);
+    assertEquals(new Set(await listed(kv, { prefix: prefixes.all("removal", "p") })), new Set(own));
   });
   assertEquals(new Set(own.map((key) => JSON.stringify(key))).size, 2);
 });

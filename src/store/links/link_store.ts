@@ -320,7 +320,7 @@ export class LinkStore {
   }
 
   async #requireRoom(project: string): Promise<void> {
-    const prefix = prefixes.driveLinks(project);
+    const prefix = prefixes.all("drive_link", project);
     const options = { limit: MAX_LINKS, batchSize: MAX_LIST_BATCH };
     let count = 0;
     for await (const _ of this.db.reader.list({ prefix }, options)) count++;

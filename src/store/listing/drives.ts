@@ -60,6 +60,6 @@ async function* countersOf(
   }
   const names = among.filter((name) => name.startsWith(prefix) && compareNames(name, from) >= 0);
   for (const name of names.sort(compareNames)) {
-    yield* reader.list<Deno.KvU64>({ prefix: prefixes.ofDrive("usage", project, name) });
+    yield* reader.list<Deno.KvU64>({ prefix: prefixes.all("usage", project, name) });
   }
 }

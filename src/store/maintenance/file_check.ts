@@ -136,7 +136,7 @@ export class FileCheck {
     if (layout.kind !== "manifest") return;
     let start = 0;
     let count = 0;
-    const pages = { prefix: prefixes.manifest(bytesVersion(record)) };
+    const pages = { prefix: prefixes.all("manifest", bytesVersion(record)) };
     for await (const { key, value } of this.deps.db.diskReader.list<ManifestPage>(pages)) {
       if (key.at(-1) !== start) throw new Damaged(`its list of parts has a gap at byte ${start}`);
       for (const [i, part] of value.versions.entries()) {

@@ -4,7 +4,8 @@ import { type DiskSpace, StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { holdsBytes } from "../engine/key_size.ts";
-import { BYTE_KINDS, keys, prefixes, ranges } from "../engine/keys.ts";
+import { keys, prefixes, ranges } from "../engine/keys.ts";
+import { isByteKind } from "../engine/records/kinds.ts";
 import { Operation } from "../engine/operation.ts";
 import type {
   Garbage,
@@ -162,7 +163,7 @@ export class GarbageCollector {
    * processes read.
    */
   async #takeOverLeases(ahead: number): Promise<void> {
-    const leases = this.db.reader.list<number>({ prefix: prefixes.leases() });
+    const leases = this.db.reader.list<number>({ prefix: prefixes.all("lease") });
     const all = await Array.fromAsync(leases);
     const dead = new Set(this.#leases.dead(all, ahead));
     const readLeases = all.filter(({ key }) => isReadLease(key));
@@ -287,14 +288,14 @@ export class GarbageCollector {
 
   /** Yields the entries of all links that were made under a signing key. */
   async *#linkKeys(keyId: string): AsyncGenerator<Deno.KvKey> {
-    const links = this.db.reader.list<LinkRecord>({ prefix: prefixes.links() });
+    const links = this.db.reader.list<LinkRecord>({ prefix: prefixes.all("link") });
     for await (const { key, value } of links) {
       if (value.keyId === keyId) yield* linkEntryKeys({ id: String(key[1]), ...value });
     }
   }
 
   async *#manifestKeys(manifest: string): AsyncGenerator<Deno.KvKey> {
-    const pages = { prefix: prefixes.manifest(manifest) };
+    const pages = { prefix: prefixes.all("manifest", manifest) };
     for await (const { key, value } of this.db.reader.list<ManifestPage>(pages)) {
       for (const [i, version] of value.versions.entries()) {
         yield* this.#versionKeys(version, chunkCount(value.sizes[i] ?? 0));
@@ -308,7 +309,7 @@ export class GarbageCollector {
     id: string,
     { hasBytes }: { hasBytes: (part: number) => boolean },
   ): AsyncGenerator<Deno.KvKey> {
-    const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
+    const parts = { prefix: prefixes.all("part", place.project, place.drive, id) };
     for await (const { key, value } of this.db.reader.list<PartRecord>(parts)) {
       if (hasBytes(Number(key.at(-1)))) {
         yield* this.#versionKeys(value.version, chunkCount(value.size));
@@ -357,7 +358,7 @@ class DeleteBatch {
 
   /** @param kind Of the journal entry, if this is its key. It is counted once it is deleted. */
   async add(key: Deno.KvKey, kind?: SweptKind): Promise<void> {
-    (BYTE_KINDS.includes(String(key[0])) ? this.#bytes : this.#records).delete(key);
+    (isByteKind(key[0]) ? this.#bytes : this.#records).delete(key);
     if (kind !== undefined) this.#kinds.push(kind);
     this.#entries++;
     if (holdsBytes(key)) this.#large++;

@@ -94,7 +94,7 @@ export class OldChanges {
 
   /** Deletes the horizons of feeds that were turned off. */
   async #deleteHorizons(): Promise<void> {
-    const horizons = this.db.reader.list({ prefix: prefixes.feeds("change_horizon") }, {
+    const horizons = this.db.reader.list({ prefix: prefixes.all("change_horizon") }, {
       unreadable: true,
     });
     for await (const { key } of horizons) {

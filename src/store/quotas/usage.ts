@@ -129,7 +129,7 @@ export async function discountStep(
   project: string,
   drive: string,
 ): Promise<Operation | undefined> {
-  const prefix = prefixes.ofDrive("usage", project, drive);
+  const prefix = prefixes.all("usage", project, drive);
   const counters = await Array.fromAsync(reader.list<Deno.KvU64>({ prefix }));
   if (counters.length === 0) return undefined;
   const step = new Operation();

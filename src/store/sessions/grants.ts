@@ -85,7 +85,7 @@ export async function listGrants(
   owner: string,
   kind?: GrantKind,
 ): Promise<Deno.KvEntry<GrantIndexRecord>[]> {
-  const prefix = prefixes.grantsOf(owner, ...(kind === undefined ? [] : [kind]));
+  const prefix = prefixes.all("grant_of", owner, ...(kind === undefined ? [] : [kind]));
   return await Array.fromAsync(db.reader.list<GrantIndexRecord>({ prefix }));
 }
 

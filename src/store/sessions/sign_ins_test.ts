@@ -95,7 +95,7 @@ testOnAll("A session ends with its key and with its project", async (bench) => {
   await store.projects.delete("p");
   assertEquals(await store.signIns.find(ended.hash), undefined);
   await store.sweeper.sweep();
-  for (const prefix of [["grant"], prefixes.grantsOf()]) {
+  for (const prefix of [["grant"], prefixes.all("grant_of")]) {
     assertEquals(await countEntries(bench, prefix), 0);
   }
 });

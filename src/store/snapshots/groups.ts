@@ -116,7 +116,7 @@ function* chunkGroups(
     const found = placeOf(next.get(from, end));
     if (found === undefined) return;
     const { version, index: first } = found;
-    const ofVersion = prefixRange(prefixes.chunks(version));
+    const ofVersion = prefixRange(prefixes.all("chunk", version));
     const lastIndex = placeOf(last.get(...ofVersion))?.index ?? first;
     from = ofVersion[1];
     onVersion(version, first, lastIndex + 1);

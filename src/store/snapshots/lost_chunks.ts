@@ -66,7 +66,7 @@ export class LostChunkSearch {
       const group = this.#doubts.get(version);
       if (group === undefined) continue;
       const wanted = chunkCount(size);
-      const found = this.snapshot.keys(prefixes.chunks(version)).reduce((sum) => sum + 1, 0);
+      const found = this.snapshot.keys(prefixes.all("chunk", version)).reduce((sum) => sum + 1, 0);
       if (found >= wanted) continue;
       const message = `The bytes of version ${version} lack ${wanted - found} of ${wanted} chunks`;
       lost.push({ group, message });

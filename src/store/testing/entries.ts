@@ -5,7 +5,8 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../engine/database.ts";
-import { BYTE_KINDS, keys, prefixes } from "../engine/keys.ts";
+import { keys, prefixes } from "../engine/keys.ts";
+import { isByteKind, type Kind } from "../engine/records/kinds.ts";
 import { Operation } from "../engine/operation.ts";
 import {
   bytesVersion,
@@ -171,7 +172,7 @@ export async function bytesVersions({ db }: TestStore, name: string): Promise<st
   assert(value !== null, `There is no file ${name}`);
   const version = bytesVersion(value);
   if (value.layout.kind !== "manifest") return [version];
-  const pages = db.reader.list<ManifestPage>({ prefix: prefixes.manifest(version) });
+  const pages = db.reader.list<ManifestPage>({ prefix: prefixes.all("manifest", version) });
   return (await Array.fromAsync(pages)).flatMap((page) => page.value.versions);
 }
 
@@ -202,7 +203,7 @@ export async function damageEntry(
   else await setEntry(db, entry.key, edited);
 }
 
-export async function versionstampsOf({ db }: TestStore, kind: string): Promise<string[]> {
+export async function versionstampsOf({ db }: TestStore, kind: Kind): Promise<string[]> {
   const entries = db.reader.list({ prefix: prefixes.all(kind) });
   return await Array.fromAsync(entries, ({ versionstamp }) => versionstamp);
 }
@@ -222,7 +223,7 @@ async function commitEntry(db: Database, key: Deno.KvKey, operation: Operation):
 }
 
 function isOfBytes([kind]: Deno.KvKey): boolean {
-  return BYTE_KINDS.includes(String(kind));
+  return isByteKind(kind);
 }
 
 /** Returns what reads the entries of a key's kind. */

@@ -6,7 +6,7 @@
 import { keys, prefixes, type UsageCounter } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { FileRecord, TrashRecord } from "../engine/records.ts";
-import { KINDS } from "../engine/records/kinds.ts";
+import { type Kind, KINDS } from "../engine/records/kinds.ts";
 import { countedBytes, countOf, PROJECT_COUNTERS } from "../quotas/usage.ts";
 import { isRecordKind } from "../reads/record_codec.ts";
 import { inBatches, type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
@@ -72,7 +72,11 @@ export const projectSums: FormatStep = {
 
 /** Yields the corrections of drives in which metadata has to be counted. */
 async function* drivesWithMetadata({ reader }: Conversion): AsyncGenerator<Operation> {
-  const kinds: [kind: string, counter: UsageCounter, recordOf: (value: unknown) => FileRecord][] = [
+  const kinds: [
+    kind: "file" | "trash",
+    counter: UsageCounter,
+    recordOf: (value: unknown) => FileRecord,
+  ][] = [
     ["file", "bytes", (value) => value as FileRecord],
     ["trash", "trash_bytes", (value) => (value as TrashRecord).record],
   ];
@@ -118,7 +122,7 @@ async function* sums({ reader }: Conversion): AsyncGenerator<Operation> {
 
 async function* dropped({ reader }: Conversion): AsyncGenerator<Operation> {
   for (const kind of DROPPED) {
-    for await (const { key } of reader.list({ prefix: prefixes.all(kind) })) {
+    for await (const { key } of reader.list({ prefix: [kind] })) {
       yield new Operation().delete(key);
     }
   }
@@ -149,7 +153,9 @@ export const checkedRecords: FormatStep = {
   to: 3,
   description: "each record gets a checksum",
   async convert(conversion) {
-    const kinds = [...KINDS].filter((kind) => isRecordKind(kind) && !EXPIRING.has(kind));
+    const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) =>
+      isRecordKind(kind) && !EXPIRING.has(kind)
+    );
     let done = 0;
     for (const kind of kinds) {
       const options = { batchSize: MAX_LIST_BATCH };

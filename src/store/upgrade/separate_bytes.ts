@@ -3,7 +3,7 @@ import { formatBytes, MIB, SECOND } from "../../rules/units.ts";
 import { withSqlite } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import type { Database } from "../engine/database.ts";
-import { BYTE_KINDS } from "../engine/keys.ts";
+import { BYTE_KINDS } from "../engine/records/kinds.ts";
 import { Operation } from "../engine/operation.ts";
 import { decodeKey, type KvRow, prefixRange } from "../reads/kv_encoding.ts";
 

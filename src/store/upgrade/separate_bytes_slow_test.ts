@@ -10,7 +10,8 @@ import type { Database } from "../engine/database.ts";
 import { openDatabase } from "../engine/database_file.ts";
 import { CannotOpenStore } from "../engine/errors.ts";
 import { type Convert, FORMAT, formatOf } from "../engine/format.ts";
-import { BYTE_KINDS, keys, prefixes } from "../engine/keys.ts";
+import { keys, prefixes } from "../engine/keys.ts";
+import { BYTE_KINDS, isByteKind } from "../engine/records/kinds.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes, DRIVE, place } from "../testing/bodies.ts";
@@ -74,7 +75,7 @@ async function entriesOf(db: Database): Promise<Map<string, unknown>> {
   for await (const { key, value, versionstamp } of allEntries(db)) {
     const kind = String(key[0]);
     if (kind === "byte_file" || kind === "format") continue;
-    const isOfBytes = BYTE_KINDS.includes(kind);
+    const isOfBytes = isByteKind(kind);
     const content = value instanceof Uint8Array ? await digestOf(value) : Deno.inspect(value);
     found.set(JSON.stringify(key), isOfBytes ? content : [content, versionstamp]);
   }

@@ -6,6 +6,7 @@
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { AppHostRecord, AppKeyRecord, AppRecord } from "../engine/records.ts";
+import { PROJECT_KINDS } from "../engine/records/kinds.ts";
 import type { EventRecord, ServerEventRecord } from "../accounts/events.ts";
 import { areKeyLimits, type KeyLimits } from "../../rules/rights.ts";
 import { deleteKey, journalKeys, type KeyKind, setKey } from "../accounts/key_entries.ts";
@@ -33,7 +34,7 @@ export function* accountProblems(
   yield* appKeyIndexProblems(snapshot, deletions);
   yield* hostProblems(snapshot, deletions);
   yield* eventProblems(snapshot, deletions);
-  yield* dailyUsageProblems(snapshot, deletions);
+  yield* leftOfProjects(snapshot, deletions);
 }
 
 /** The kinds of entries that have their project as the second part of their key. */
@@ -180,45 +181,32 @@ function* hostProblems(snapshot: Snapshot, deletions: PendingDeletions): Generat
   }
 }
 
-/** Yields logs of projects that do not exist, and events that would not be found when they are old. */
-function* eventProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
-  for (const [, id] of snapshot.heads(prefixes.all("event"), 2)) {
-    const project = String(id);
-    if (deletions.hasProject(project)) continue;
-    if (snapshot.has(keys.project(project))) yield* eventIndexProblems(snapshot, project);
-    else yield orphanEvents(snapshot, project);
+/** Yields what remains of projects that do not exist: later projects with the same ids would inherit it. */
+function* leftOfProjects(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const kind of PROJECT_KINDS) {
+    for (const head of snapshot.heads(prefixes.all(kind), 2)) {
+      const project = String(head[1]);
+      const owner = keys.project(project);
+      if (snapshot.has(owner) || deletions.hasProject(project)) continue;
+      const message = `There are entries (${kind}) of project ${project}, which does not exist`;
+      const repair = deleteAll([...snapshot.keys(head)], owner, "They were removed");
+      yield { kind: "orphan", message, project, repair };
+    }
   }
 }
 
-function orphanEvents(snapshot: Snapshot, project: string): Problem {
-  // A log has a bounded number of events.
-  const events = [...snapshot.keys(prefixes.events(project))];
-  const message = `There are events of project ${project}, which does not exist`;
-  const repair = deleteAll(events, keys.project(project), "They were removed");
-  return { kind: "orphan", message, project, repair };
-}
-
-function* eventIndexProblems(snapshot: Snapshot, project: string): Generator<Problem> {
-  for (const { key, value, versionstamp } of snapshot.list<EventRecord>(prefixes.events(project))) {
-    const id = String(key.at(-1));
+/** Yields events that would not be found when they are old. */
+function* eventProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const { key, value, versionstamp } of snapshot.list<EventRecord>(prefixes.all("event"))) {
+    const [, project = "", id = ""] = key.map(String);
     const indexKey = keys.serverEvent(id);
-    if (snapshot.has(indexKey)) continue;
+    if (snapshot.has(indexKey) || deletions.hasProject(project)) continue;
+    // Otherwise it is removed.
+    if (!snapshot.has(keys.project(project))) continue;
     const operation = new Operation().check(key, versionstamp).check(indexKey, null)
       .set(indexKey, { ...value, project } satisfies ServerEventRecord);
     const message = `The event ${id} of project ${project} is missing from the server's log`;
     yield indexProblem(message, operation, "It was added", project);
-  }
-}
-
-/** A later project with the same id would inherit the figures. */
-function* dailyUsageProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
-  for (const head of snapshot.heads(prefixes.all("daily_usage"), 2)) {
-    const project = String(head[1]);
-    const owner = keys.project(project);
-    if (snapshot.has(owner) || deletions.hasProject(project)) continue;
-    const message = `Daily figures are stored of project ${project}, which does not exist`;
-    const repair = deleteAll([...snapshot.keys(head)], owner, "The figures were removed");
-    yield { kind: "orphan", message, project, repair };
   }
 }
 

@@ -70,7 +70,7 @@ for (const change of DAMAGES) {
   Deno.test(`A server never adds to a damaged counter, and verify corrects it (${change})`, async () => {
     await withFolder(async (folder) => {
       const counters = await withStore(folder, fill);
-      assertEquals(counters.map(([kind]) => String(kind)), COUNTER_KINDS);
+      assertEquals(counters.map(([kind]) => kind), [...COUNTER_KINDS]);
       damage(folder, counters, change);
       await withStore(folder, async (bench) => {
         const { db } = bench;

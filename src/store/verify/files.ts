@@ -95,7 +95,7 @@ export function chunksProblem(
   const { version, size, sha256 } = bytes;
   const count = chunkCount(size);
   const check = new VersionCheck({ size, sha256, pages: checksumsOf(snapshot, bytes) });
-  for (const [index, chunk] of snapshot.chunks(prefixes.chunks(version))) {
+  for (const [index, chunk] of snapshot.chunks(prefixes.all("chunk", version))) {
     // Readers never see further chunks: the check for orphans reports them.
     if (index >= count) break;
     const problem = check.add(index, chunk);
@@ -166,7 +166,9 @@ function manifestProblem(
   let start = 0;
   let count = 0;
   for (
-    const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(bytesVersion(record)))
+    const { key, value } of snapshot.list<ManifestPage>(
+      prefixes.all("manifest", bytesVersion(record)),
+    )
   ) {
     if (key.at(-1) !== start) return `its list of parts has a gap at byte ${start}`;
     for (const [i, part] of value.versions.entries()) {

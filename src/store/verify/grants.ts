@@ -32,7 +32,7 @@ export function* grantProblems(
     const problem = problemOf(snapshot, deletions, entry);
     if (problem !== undefined) yield problem;
   }
-  for (const entry of snapshot.list<GrantIndexRecord>(prefixes.grantsOf())) {
+  for (const entry of snapshot.list<GrantIndexRecord>(prefixes.all("grant_of"))) {
     const { hash, project } = entry.value;
     const [, owner, kind, id] = entry.key.map(String);
     if (project !== undefined && deletions.hasProject(project)) continue;

@@ -13,7 +13,7 @@ export function* linkProblems(
   deletions: PendingDeletions,
 ): Generator<Problem> {
   const signing = snapshot.get<LinkKeyRecord>(keys.linkKey())?.value.id;
-  for (const entry of snapshot.list<LinkRecord>(prefixes.links())) {
+  for (const entry of snapshot.list<LinkRecord>(prefixes.all("link"))) {
     const { project, drive, keyId } = entry.value;
     // Links of an earlier signing key open nothing, and the sweeper deletes them.
     if (keyId !== signing || deletions.hasDrive(project, drive)) continue;
@@ -67,7 +67,7 @@ function* missingDeadline(
 }
 
 function* wrongInList(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
-  for (const entry of snapshot.list<DriveLinkRecord>(prefixes.driveLinks())) {
+  for (const entry of snapshot.list<DriveLinkRecord>(prefixes.all("drive_link"))) {
     const [, project = "", drive = "", id = ""] = entry.key.map(String);
     if (deletions.hasDrive(project, drive)) continue;
     const link = snapshot.get<LinkRecord>(keys.link(id))?.value;

@@ -13,6 +13,7 @@ import {
   type PendingWrite,
   type UploadSession,
 } from "../engine/records.ts";
+import type { Kind } from "../engine/records/kinds.ts";
 import { checksumPages } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage } from "../bytes/garbage.ts";
@@ -72,7 +73,7 @@ function* orphanManifests(
 
 /** One of the two kinds of entries that a version's bytes consist of. */
 interface BytesKind {
-  name: string;
+  name: Kind;
   /** The plural in messages. */
   label: string;
   /** How many entries a version of `size` bytes has. */

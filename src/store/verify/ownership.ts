@@ -169,7 +169,7 @@ export class OrphanCandidates {
         yield garbageIdOf.upload(project, drive, garbage.id);
         if (garbage.kind === "parts" && garbage.unused === undefined) return;
         // Used parts have an owner, so that they are no candidates.
-        const parts = prefixes.parts(project, drive, garbage.id);
+        const parts = prefixes.all("part", project, drive, garbage.id);
         for (const { value } of this.snapshot.list<PartRecord>(parts)) {
           yield garbageIdOf.chunks(value.version);
         }

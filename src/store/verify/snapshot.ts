@@ -7,8 +7,8 @@ import { LOCKED_RETRY_TIME, withSqlite } from "../disk/sqlite.ts";
 import { byteFilePath, requireByteFile } from "../disk/store_files.ts";
 import { checkpointAfterRead } from "../disk/write_ahead_log.ts";
 import { FORMAT, formatIn } from "../engine/format.ts";
-import { BYTE_KINDS, identityOf, keys } from "../engine/keys.ts";
-import { COUNTER_KINDS } from "../engine/records/kinds.ts";
+import { identityOf, keys } from "../engine/keys.ts";
+import { BYTE_KINDS, isByteKind, isCounterKind } from "../engine/records/kinds.ts";
 import {
   afterKey,
   decodeKey,
@@ -114,7 +114,7 @@ export class Snapshot implements Disposable {
   /** Returns the files that have the entries of a kind, or all of them if none is given. */
   #filesOf([kind]: Deno.KvKey): readonly SnapshotFile[] {
     if (kind === undefined) return this.files;
-    return BYTE_KINDS.includes(String(kind)) ? this.byteFiles : [this.records];
+    return isByteKind(kind) ? this.byteFiles : [this.records];
   }
 
   /**
@@ -190,7 +190,7 @@ export class Snapshot implements Disposable {
       const value = decodeValue(key, row) as T;
       return { key, value, versionstamp: versionstampOf(row.version) };
     } catch (error) {
-      if (COUNTER_KINDS.includes(String(key[0]))) {
+      if (isCounterKind(key[0])) {
         return { key, value: undefined as T, versionstamp: versionstampOf(row.version) };
       }
       const reason = error instanceof Error ? error.message : String(error);

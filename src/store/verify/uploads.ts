@@ -55,7 +55,7 @@ export function* openUploadProblems(snapshot: Snapshot, usage: UsageCheck): Gene
     const place = placeOf(session.key);
     const { project, drive, id } = place;
     let bytes = 0;
-    for (const { value } of snapshot.list<PartRecord>(prefixes.parts(project, drive, id))) {
+    for (const { value } of snapshot.list<PartRecord>(prefixes.all("part", project, drive, id))) {
       bytes += value.size;
     }
     yield* uploadCounterProblems(snapshot, session, place, BigInt(bytes));
@@ -95,7 +95,9 @@ function* damagedParts(
   onBytes: OnBytes,
 ): Generator<Problem> {
   const place = { project, drive, name };
-  for (const { key, value } of snapshot.list<PartRecord>(prefixes.parts(project, drive, id))) {
+  for (
+    const { key, value } of snapshot.list<PartRecord>(prefixes.all("part", project, drive, id))
+  ) {
     const problem = chunksProblem(snapshot, value, onBytes);
     if (problem === undefined) continue;
     const part = `Part ${key.at(-1)} of the open upload ${id}`;
@@ -107,7 +109,7 @@ function* damagedParts(
 
 function orphanParts(snapshot: Snapshot, place: UploadPlace): Problem {
   const { project, drive, id } = place;
-  const entries = [...snapshot.list<PartRecord>(prefixes.parts(project, drive, id))];
+  const entries = [...snapshot.list<PartRecord>(prefixes.all("part", project, drive, id))];
   const parts = entries.map(({ key }) => key);
   const message = `There are ${parts.length} parts, but no upload ${id} in ${driveText(place)}`;
   const repair = deleteAll(parts, keys.upload(project, drive, id), "The parts were removed");

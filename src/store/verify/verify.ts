@@ -218,7 +218,7 @@ function* entryProblems(
   if (report.olderFormat !== undefined) return yield* lostBytes(snapshot, { onFile, onBytes });
   yield* unknownEntries(snapshot);
   yield* accountProblems(snapshot, deletions);
-  yield* webhookProblems(snapshot, deletions);
+  yield* webhookProblems(snapshot);
   yield* linkProblems(snapshot, deletions);
   yield* grantProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
@@ -251,7 +251,7 @@ function databaseProblem(text: string): Problem {
 
 function* unknownEntries(snapshot: Snapshot): Generator<Problem> {
   for (const [kind = ""] of snapshot.heads([], 1)) {
-    if (KINDS.has(String(kind))) continue;
+    if (Object.hasOwn(KINDS, kind)) continue;
     const message = `The store has entries of a kind that this version does not know: ${kind}`;
     yield { kind: "unknown", message };
   }

@@ -89,7 +89,7 @@ export class DeliveryQueue {
 
   /** Yields the enabled webhooks of all projects. */
   async *enabled(): AsyncGenerator<Omit<Webhook, "state">> {
-    const range = { prefix: prefixes.webhooks("webhook") };
+    const range = { prefix: prefixes.all("webhook") };
     for await (const { key, value, versionstamp } of this.db.reader.list<WebhookRecord>(range)) {
       const [, project = "", id = ""] = key.map(String);
       if (value.disabled === undefined) yield { project, id, versionstamp, record: value };
@@ -121,7 +121,7 @@ export class DeliveryQueue {
 
   /** Returns the enabled webhooks of a project. */
   async webhooksOf(project: string): Promise<Omit<Webhook, "state">[]> {
-    const range = { prefix: prefixes.webhooks("webhook", project) };
+    const range = { prefix: prefixes.all("webhook", project) };
     const entries = await Array.fromAsync(this.db.reader.list<WebhookRecord>(range));
     return entries.filter(({ value }) => value.disabled === undefined)
       .map(({ key, value: record, versionstamp }) => ({

@@ -236,9 +236,7 @@ testOnAll("A project has a number of webhooks, and leaves none", async (bench) =
   const { reader } = bench.db;
   const left = async () => {
     const kinds = ["webhook", "webhook_state", "webhook_cursor", "webhook_due"] as const;
-    const lists = kinds.map((kind) =>
-      Array.fromAsync(reader.list({ prefix: prefixes.webhooks(kind) }))
-    );
+    const lists = kinds.map((kind) => Array.fromAsync(reader.list({ prefix: prefixes.all(kind) })));
     return (await Promise.all(lists)).map(({ length }) => length);
   };
   assertEquals(await left(), [MAX_WEBHOOKS - 1, 0, 0, 1]);

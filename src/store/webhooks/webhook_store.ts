@@ -121,7 +121,7 @@ export class WebhookStore {
   async list(project: string): Promise<Webhook[]> {
     const { reader } = this.db;
     const entries = await Array.fromAsync(
-      reader.list<WebhookRecord>({ prefix: prefixes.webhooks("webhook", project) }),
+      reader.list<WebhookRecord>({ prefix: prefixes.all("webhook", project) }),
     );
     return await Promise.all(entries.map(async ({ key, value, versionstamp }) => {
       const id = String(key[2]);
@@ -206,7 +206,7 @@ export class WebhookStore {
   /** Deletes what webhooks that were deleted have left, if that was interrupted. */
   async sweep(): Promise<void> {
     const known = new Map<string, boolean>();
-    const cursors = this.db.reader.list({ prefix: prefixes.webhooks("webhook_cursor") });
+    const cursors = this.db.reader.list({ prefix: prefixes.all("webhook_cursor") });
     for await (const { key } of cursors) {
       const [, project = "", id = ""] = key.map(String);
       const path = `${project}/${id}`;
@@ -238,7 +238,7 @@ export class WebhookStore {
     const summary: WebhookSummary = { enabled: 0, failing: 0, ended: [] };
     const enabled = new Set<string>();
     const { reader } = this.db;
-    const records = reader.list<WebhookRecord>({ prefix: prefixes.webhooks("webhook") });
+    const records = reader.list<WebhookRecord>({ prefix: prefixes.all("webhook") });
     for await (const { key, value: { disabled, name } } of records) {
       if (disabled === undefined) enabled.add(String(key[2]));
       else if (disabled.reason !== undefined) {
@@ -247,7 +247,7 @@ export class WebhookStore {
     }
     summary.enabled = enabled.size;
     if (enabled.size === 0) return summary;
-    const states = reader.list<WebhookState>({ prefix: prefixes.webhooks("webhook_state") });
+    const states = reader.list<WebhookState>({ prefix: prefixes.all("webhook_state") });
     for await (const { key, value: { failing } } of states) {
       if (failing !== undefined && enabled.has(String(key[2]))) summary.failing++;
     }
@@ -273,7 +273,7 @@ export class WebhookStore {
     do {
       const removal = new Operation();
       size = 0;
-      const range = { prefix: prefixes.webhooks("webhook_cursor", project, id) };
+      const range = { prefix: prefixes.all("webhook_cursor", project, id) };
       for await (const { key } of this.db.reader.list(range, { limit: BATCH, unreadable: true })) {
         removal.delete(key);
         size++;

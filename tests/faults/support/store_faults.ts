@@ -108,7 +108,7 @@ const EVENT = { at: 0, event: "key.created", by: "admin", address: "", target: "
 export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   "events without a project": {
     damage: async (kv) => void await kv.set(["event", "gone", "01AAAAAAAAAAAAAAAAAAAAAAAA"], EVENT),
-    says: /There are events of project gone, which does not exist/,
+    says: /There are entries \(event\) of project gone, which does not exist/,
   },
   "daily figures without a project": {
     damage: async (kv) => {
@@ -117,7 +117,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
         await kv.set(["daily_usage", "gone", day], figures);
       }
     },
-    says: /Daily figures are stored of project gone, which does not exist/,
+    says: /There are entries \(daily_usage\) of project gone, which does not exist/,
   },
   "an event that would stay for ever": {
     damage: async (kv) =>

@@ -150,8 +150,10 @@ class ConcernedFiles {
     if (thumbnail !== undefined && this.#isContentLost(thumbnail.version)) return true;
     if (layout.kind === "inline") return this.#isContentLost(version);
     if (layout.kind === "chunks") return this.#isVersionLost(version);
-    if (this.#isLost(SECTIONS.records, prefixRange(prefixes.manifest(version)))) return true;
-    for await (const { value } of this.reader.list<ManifestPage>(prefixes.manifest(version))) {
+    if (this.#isLost(SECTIONS.records, prefixRange(prefixes.all("manifest", version)))) return true;
+    for await (
+      const { value } of this.reader.list<ManifestPage>(prefixes.all("manifest", version))
+    ) {
       if (value.versions.some((part) => this.#isVersionLost(part))) return true;
     }
     return false;
@@ -163,8 +165,8 @@ class ConcernedFiles {
   }
 
   #isVersionLost(version: string): boolean {
-    return this.#isLost(SECTIONS.chunks, prefixRange(prefixes.chunks(version))) ||
-      this.#isLost(SECTIONS.checksums, prefixRange(prefixes.checksums(version)));
+    return this.#isLost(SECTIONS.chunks, prefixRange(prefixes.all("chunk", version))) ||
+      this.#isLost(SECTIONS.checksums, prefixRange(prefixes.all("checksums", version)));
   }
 
   #isLost(section: Section, range: [Bytes, Bytes]): boolean {

@@ -64,7 +64,7 @@ export async function findFile(
 }
 
 async function projectsOf(reader: SnapshotReader): Promise<string[]> {
-  const entries = await Array.fromAsync(reader.list(prefixes.projects()));
+  const entries = await Array.fromAsync(reader.list(prefixes.all("project")));
   return entries.map(({ key }) => String(key[1]));
 }
 
@@ -109,7 +109,7 @@ async function* recordBytes(
     yield* versionBytes(reader, { version, size, sha256 }, refuse);
   } else {
     let total = 0;
-    for await (const { value } of reader.list<ManifestPage>(prefixes.manifest(version))) {
+    for await (const { value } of reader.list<ManifestPage>(prefixes.all("manifest", version))) {
       for (const [i, part] of value.versions.entries()) {
         const bytes = { version: part, size: value.sizes[i] ?? 0, sha256: undefined };
         yield* versionBytes(reader, bytes, refuse);

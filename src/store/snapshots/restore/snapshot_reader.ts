@@ -16,7 +16,7 @@ import {
   type TreeNode,
   walkFrom,
 } from "../../../repository/tree.ts";
-import { BYTE_KINDS } from "../../engine/keys.ts";
+import { isByteKind } from "../../engine/records/kinds.ts";
 import {
   afterKey,
   decodeKey,
@@ -141,7 +141,7 @@ export class SnapshotReader {
 }
 
 function sectionOf([kind]: Deno.KvKey): Section {
-  if (!BYTE_KINDS.includes(String(kind))) return SECTIONS.records;
+  if (!isByteKind(kind)) return SECTIONS.records;
   return kind === "chunk" ? SECTIONS.chunks : SECTIONS.checksums;
 }
 

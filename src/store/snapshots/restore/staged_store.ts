@@ -15,7 +15,8 @@ import {
   databasePath,
 } from "../../disk/store_files.ts";
 import { createTables } from "../../engine/database_file.ts";
-import { BYTE_KINDS, keys, prefixes } from "../../engine/keys.ts";
+import { keys, prefixes } from "../../engine/keys.ts";
+import { BYTE_KINDS } from "../../engine/records/kinds.ts";
 import { encodeKey } from "../../reads/kv_encoding.ts";
 import { sealValue } from "../../reads/record_codec.ts";
 import { heapLimiter } from "../../verify/heap_limiter.ts";
