@@ -11,7 +11,8 @@ import { ulid } from "@std/ulid";
 import { DAY, MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, ranges } from "../engine/keys.ts";
-import { Operation } from "../engine/operation.ts";
+import type { Operation } from "../engine/operation.ts";
+import { deleteAll } from "../engine/transact.ts";
 import { VERSION_LENGTH } from "../bytes/versions.ts";
 
 /** What the audit logs record. */
@@ -87,7 +88,7 @@ export const EVENT_SWEEP_INTERVAL = MINUTE;
  */
 const COUNT_EVERY = 500;
 
-/** Events that one operation deletes, and that are read at a time. */
+/** Events that are read at a time. */
 const BATCH = 200;
 
 /**
@@ -186,7 +187,7 @@ export class EventLog {
    * @param now Milliseconds since 1970.
    */
   async sweep(now = Date.now()): Promise<void> {
-    await this.#removeOld(now);
+    await deleteAll(this.db, this.#old(now), () => this.#isStopped);
     for (const project of [...this.#grown]) {
       if (this.#isStopped) return;
       await this.trim(project);
@@ -196,25 +197,7 @@ export class EventLog {
 
   /** Removes the oldest events of a project if there are more than `MAX_EVENTS_OF_A_NAME` of a name. */
   async trim(project: string): Promise<void> {
-    const counts = new Map<EventName, number>();
-    let batch = new Operation();
-    let size = 0;
-    const events = this.db.reader.list<EventRecord>(ranges.events(project), {
-      reverse: true,
-      batchSize: BATCH,
-    });
-    for await (const { key, value: { event } } of events) {
-      if (this.#isStopped) return;
-      const count = (counts.get(event) ?? 0) + 1;
-      counts.set(event, count);
-      if (count <= MAX_EVENTS_OF_A_NAME) continue;
-      batch.delete(key).delete(keys.serverEvent(String(key.at(-1))));
-      if (++size < BATCH) continue;
-      await this.db.commitBulk(batch);
-      batch = new Operation();
-      size = 0;
-    }
-    if (size > 0) await this.db.commitBulk(batch);
+    await deleteAll(this.db, this.#surplus(project), () => this.#isStopped);
   }
 
   /** Stops a sweep after its current batch. */
@@ -222,20 +205,27 @@ export class EventLog {
     this.#isStopped = true;
   }
 
-  /** The ids begin with the time, so the old events are the first of the server's log. */
-  async #removeOld(now: number): Promise<void> {
+  /** Yields the entries of surplus events. The copy goes last, because `verify` adds one that is missing. */
+  async *#surplus(project: string): AsyncGenerator<{ key: Deno.KvKey }> {
+    const counts = new Map<EventName, number>();
+    const newestFirst = { reverse: true, batchSize: BATCH };
+    const events = this.db.reader.list<EventRecord>(ranges.events(project), newestFirst);
+    for await (const { key, value: { event } } of events) {
+      const count = (counts.get(event) ?? 0) + 1;
+      counts.set(event, count);
+      if (count <= MAX_EVENTS_OF_A_NAME) continue;
+      yield { key };
+      yield { key: keys.serverEvent(String(key.at(-1))) };
+    }
+  }
+
+  /** The same for old events. The ids begin with the time, so they are the first of the server's log. */
+  async *#old(now: number): AsyncGenerator<{ key: Deno.KvKey }> {
     const old = ranges.serverEvents(ulid(now - EVENT_TTL).slice(0, TIME_LENGTH));
-    while (!this.#isStopped) {
-      const list = this.db.reader.list<ServerEventRecord>(old, { limit: BATCH, batchSize: BATCH });
-      const batch = new Operation();
-      let size = 0;
-      for await (const { key, value: { project } } of list) {
-        batch.delete(key);
-        if (project !== undefined) batch.delete(keys.event(project, String(key.at(-1))));
-        size++;
-      }
-      if (size > 0) await this.db.commitBulk(batch);
-      if (size < BATCH) return;
+    const events = this.db.reader.list<ServerEventRecord>(old, { batchSize: BATCH });
+    for await (const { key, value: { project } } of events) {
+      if (project !== undefined) yield { key: keys.event(project, String(key.at(-1))) };
+      yield { key };
     }
   }
 

@@ -14,6 +14,7 @@ import type { Database } from "../engine/database.ts";
 import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { DailyUsageRecord, UsageHistoryRecord } from "../engine/records.ts";
+import { deleteAll } from "../engine/transact.ts";
 import type { UsedProject } from "./projects.ts";
 import { changeDailyUsage, dayOf, NO_TRAFFIC } from "./daily_usage.ts";
 import { type Traffic, TrafficCounter } from "./traffic.ts";
@@ -23,9 +24,6 @@ export const CLOSE_INTERVAL = MINUTE;
 
 /** Records older than `MAX_USAGE_DAYS` that collect before they are removed, as this reads all records of a project. */
 const TRIM_AT = 30;
-
-/** Records that one operation removes. */
-const TRIM_BATCH = 200;
 
 /** Records before a day in which the last files and bytes are searched. Few records lack them. */
 const LOOK_BACK = 8;
@@ -167,15 +165,14 @@ export class UsageHistory {
       limit: TRIM_AT,
     });
     if ((await Array.fromAsync(old)).length < TRIM_AT) return;
-    const newestFirst = this.db.reader.list(ranges.dailyUsage(project, -Infinity, Infinity), {
-      reverse: true,
-    });
-    const all = await Array.fromAsync(newestFirst, ({ key }) => key);
-    const surplus = all.slice(MAX_USAGE_DAYS);
-    for (let i = 0; i < surplus.length; i += TRIM_BATCH) {
-      const operation = new Operation();
-      for (const key of surplus.slice(i, i + TRIM_BATCH)) operation.delete(key);
-      await this.db.commitBulk(operation);
+    await deleteAll(this.db, this.#surplus(project));
+  }
+
+  async *#surplus(project: string | undefined): AsyncGenerator<Deno.KvEntry<unknown>> {
+    let count = 0;
+    const all = ranges.dailyUsage(project, -Infinity, Infinity);
+    for await (const entry of this.db.reader.list(all, { reverse: true })) {
+      if (++count > MAX_USAGE_DAYS) yield entry;
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Database } from "./database.ts";
 import { StoreUnavailable } from "./errors.ts";
-import type { Operation } from "./operation.ts";
+import { Operation } from "./operation.ts";
+import { inBatches } from "../reads/read_queue.ts";
 
 /** Attempts of a read-check-commit cycle that loses against concurrent writers, before the caller gets 503. */
 export const MAX_TRANSACTION_TRIES = 50;
@@ -29,4 +30,21 @@ export async function transact<T>(
     if (operation === undefined || (await db.commit(operation)).ok) return result;
   }
   throw new StoreUnavailable("Too many concurrent changes of the same entry");
+}
+
+/** Entries that one operation of `deleteAll` deletes: few enough not to hold up requests. */
+const DELETED_TOGETHER = 200;
+
+/** Deletes entries in this order, also if they have changed. @param isStopped Ends it before the next operation. */
+export async function deleteAll(
+  db: Database,
+  entries: AsyncIterable<{ key: Deno.KvKey }>,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  for await (const batch of inBatches(entries, DELETED_TOGETHER)) {
+    if (isStopped()) return;
+    const removal = new Operation();
+    for (const { key } of batch) removal.delete(key);
+    await db.commitBulk(removal);
+  }
 }

@@ -4,6 +4,7 @@ import type { Database } from "../engine/database.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { type ChangesRecord, Operation } from "../engine/operation.ts";
 import type { ProjectRecord } from "../engine/records.ts";
+import { deleteAll } from "../engine/transact.ts";
 import { TrustedClock } from "./clocks.ts";
 
 /** How often the feeds are searched for old changes, in milliseconds. Each drive with a feed costs two reads. */
@@ -32,7 +33,10 @@ export class OldChanges {
       if (value?.feed === secret) {
         const before = now - (value.changeDays ?? 0) * DAY;
         await this.#trim(feed, keys.feedHorizon(project, secret, drive), before);
-      } else await this.#deleteAll(feed);
+      } else {
+        const changes = this.db.reader.list({ prefix: feed }, { unreadable: true });
+        await deleteAll(this.db, changes, () => this.#isStopped);
+      }
     }
     await this.#deleteHorizons();
   }
@@ -70,24 +74,6 @@ export class OldChanges {
       removal.set(horizonKey, newest satisfies Position);
       // If another process was faster, the next round goes on from there.
       await this.db.commitBulk(removal);
-      if (size < BATCH) return;
-    }
-  }
-
-  async #deleteAll(prefix: Deno.KvKey): Promise<void> {
-    while (!this.#isStopped) {
-      const removal = new Operation();
-      let size = 0;
-      const entries = this.db.reader.list({ prefix }, {
-        limit: BATCH,
-        batchSize: BATCH,
-        unreadable: true,
-      });
-      for await (const { key } of entries) {
-        removal.delete(key);
-        size++;
-      }
-      if (size > 0) await this.db.commitBulk(removal);
       if (size < BATCH) return;
     }
   }

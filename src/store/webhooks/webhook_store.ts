@@ -23,7 +23,7 @@ import type {
   WebhookRecord,
   WebhookState,
 } from "../engine/records.ts";
-import { transact } from "../engine/transact.ts";
+import { deleteAll, transact } from "../engine/transact.ts";
 
 /** Webhooks of a project: each is looked at for every change. */
 export const MAX_WEBHOOKS = 20;
@@ -33,9 +33,6 @@ export const MAX_PENDING = 1000;
 
 /** Random bytes of a secret: "between 24 bytes and 64 bytes" (Standard Webhooks). */
 const SECRET_BYTES = 32;
-
-/** Entries that one operation deletes. */
-const BATCH = 200;
 
 const ID = /^[0-9A-Z]{26}$/;
 
@@ -269,17 +266,8 @@ export class WebhookStore {
   }
 
   async #deleteCursors(project: string, id: string): Promise<void> {
-    let size: number;
-    do {
-      const removal = new Operation();
-      size = 0;
-      const range = { prefix: prefixes.all("webhook_cursor", project, id) };
-      for await (const { key } of this.db.reader.list(range, { limit: BATCH, unreadable: true })) {
-        removal.delete(key);
-        size++;
-      }
-      if (size > 0) await this.db.commitBulk(removal);
-    } while (size === BATCH);
+    const prefix = prefixes.all("webhook_cursor", project, id);
+    await deleteAll(this.db, this.db.reader.list({ prefix }, { unreadable: true }));
   }
 
   /** @throws {NoSuchProject} @throws {ChangesOff} */
