@@ -14,7 +14,7 @@ import type { Ballast } from "../disk/ballast.ts";
 import { StoreFull } from "../disk/disk_space.ts";
 import type { LockProbe } from "../disk/file_probes.ts";
 import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
-import { type KvReader, readMany } from "../reads/read_queue.ts";
+import type { SqliteReader } from "../reads/sqlite_reader.ts";
 import { StoreUnavailable, UnreadableEntry } from "./errors.ts";
 import { MAX_COMMIT_CHECKS, type Operation } from "./operation.ts";
 import type { CommitOutcome, StoreMeter } from "./store_meter.ts";
@@ -189,23 +189,21 @@ const MAX_SOUND_COUNTERS = 5000;
 
 /**
  * Returns the same commits, which refuse to add to a damaged counter: Deno KV would end the process, so that one flipped
- * bit would stop the whole server at each write to a drive. Each counter is read once.
+ * bit would stop the whole server at each write to a drive. Each counter is looked at once.
  */
-export function commitsToCounters(commits: Commits, reader: KvReader): Commits {
+export function commitsToCounters(
+  commits: Commits,
+  reader: Pick<SqliteReader, "findNoCounter">,
+): Commits {
   const sound = new Set<string>();
-  const requireSound = async (operation: Operation) => {
-    const unknown = operation.counters.filter(({ id }) => !sound.has(id));
-    if (unknown.length === 0) return;
-    const entries = await readMany(reader, unknown.map(({ key }) => key));
-    const damaged = entries.find(({ value, versionstamp }) =>
-      versionstamp !== null && !(value instanceof Deno.KvU64)
-    );
-    if (damaged !== undefined) throw new UnreadableEntry(damaged.key, "it is no counter");
-    if (sound.size >= MAX_SOUND_COUNTERS) sound.clear();
-    for (const { id } of unknown) sound.add(id);
-  };
   const guarded = (commit: Commit): Commit => async (operation, onRetry) => {
-    await requireSound(operation);
+    const unknown = operation.counters.filter(({ id }) => !sound.has(id));
+    if (unknown.length > 0) {
+      const damaged = await reader.findNoCounter(unknown.map(({ key }) => key));
+      if (damaged !== undefined) throw new UnreadableEntry(damaged, "it is no counter");
+      if (sound.size >= MAX_SOUND_COUNTERS) sound.clear();
+      for (const { id } of unknown) sound.add(id);
+    }
     return await commit(operation, onRetry);
   };
   return { ...commits, once: guarded(commits.once), idempotent: guarded(commits.idempotent) };

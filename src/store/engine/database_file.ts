@@ -227,11 +227,11 @@ async function openFile(
     : recordReader(kv, unreadable);
   const read = (isMapped: boolean) =>
     opened.use(new SqliteReader(path, diskReader, { isMapped, unreadable }));
-  const reader = isDirect ? read(false) : diskReader;
+  const direct = isDirect ? read(false) : undefined;
   const mapped = isDirect && reads === "mapped" ? read(true) : undefined;
   const plain = embeddedCommits(writer, locks);
-  const commits = isDirect ? commitsToCounters(plain, reader) : plain;
-  return { reader, mapped, diskReader, commits, locks, log, isKnown };
+  const commits = direct === undefined ? plain : commitsToCounters(plain, direct);
+  return { reader: direct ?? diskReader, mapped, diskReader, commits, locks, log, isKnown };
 }
 
 /** Makes Deno KV create its tables, which it does with the first statement. */

@@ -109,10 +109,11 @@ function decodeEscaped(bytes: Uint8Array, start: number): [text: string | undefi
 
 /** Encodings of values, as Deno KV numbers them. */
 const V8 = 1;
-const COUNTER = 2;
+export const COUNTER = 2;
 const BYTES = 3;
 
-const COUNTER_LENGTH = 8;
+/** Bytes of a counter. */
+export const COUNTER_LENGTH = 8;
 
 /** Returns the value of an entry. @throws if its bytes encode none. */
 export function decodeValue(

@@ -7,13 +7,21 @@
 import { delay } from "@std/async/delay";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
-import { decodeText, encodeKey, KV_COLUMNS, type KvRow } from "./kv_encoding.ts";
+import {
+  COUNTER,
+  COUNTER_LENGTH,
+  decodeText,
+  encodeKey,
+  KV_COLUMNS,
+  type KvRow,
+} from "./kv_encoding.ts";
 import {
   hasAny,
   type KvReader,
   type ListOptions,
   MAX_GET_MANY,
   type NameRange,
+  readMany,
   readNames,
   ReadQueue,
   type Referenced,
@@ -79,6 +87,7 @@ export class SqliteReader implements KvReader, Disposable {
   readonly #last: StatementSync;
   readonly #names: StatementSync;
   readonly #any: StatementSync;
+  readonly #noCounter: StatementSync;
   readonly #unreadable: UnreadableEntries;
   readonly #turn = new Turn();
   readonly #blocked = new BlockedTime();
@@ -103,6 +112,9 @@ export class SqliteReader implements KvReader, Disposable {
     this.#first = sqlite.prepare(SELECT_FIRST);
     this.#last = sqlite.prepare(SELECT_LAST);
     this.#any = sqlite.prepare("SELECT 1 AS found FROM kv WHERE k >= ? AND k < ? LIMIT 1");
+    this.#noCounter = sqlite.prepare(
+      `SELECT 1 AS found FROM kv WHERE k = ? AND NOT (v_encoding = ${COUNTER} AND length(v) = ${COUNTER_LENGTH})`,
+    );
     // The NUL after each name belongs to its key. A text of SQLite would end at the first one, a blob does not.
     this.#names = sqlite.prepare(
       "SELECT CAST(group_concat(name, '') AS BLOB) AS names, count(*) AS count " +
@@ -179,6 +191,18 @@ export class SqliteReader implements KvReader, Disposable {
     const isIn = ({ start, end }: NameRange) =>
       this.#any.get(encodeKey(start), encodeKey(end)) !== undefined;
     return await this.#read(() => ranges.some(isIn), () => ranges.length);
+  }
+
+  /** Returns the first of these entries that is no counter. No value is read. */
+  async findNoCounter(keys: readonly Deno.KvKey[]): Promise<Deno.KvKey | undefined> {
+    if (this.#mustWait()) {
+      const entries = await readMany(this.slow, keys);
+      return entries.find(({ value, versionstamp }) =>
+        versionstamp !== null && !(value instanceof Deno.KvU64)
+      )?.key;
+    }
+    const find = () => keys.find((key) => this.#noCounter.get(encodeKey(key)) !== undefined);
+    return await this.#read(find, () => keys.length);
   }
 
   [Symbol.dispose](): void {
