@@ -15,7 +15,7 @@ import type { ServeOptions } from "../../options/serve_options.ts";
 import process from "node:process";
 
 /** How long the other processes have for an answer, in milliseconds. */
-const ANSWER_TIME = SECOND;
+const ANSWER_TIME = 5 * SECOND;
 
 /** A process of a server as its parent knows it. */
 export interface ServerProcess extends Peers, Assignment {
