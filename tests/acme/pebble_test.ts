@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
-import { freePorts, Pebble, type PebbleOptions } from "../support/acme/pebble.ts";
+import { Pebble, type PebbleOptions } from "../support/acme/pebble.ts";
 import { HttpsServer, type HttpsServerOptions } from "../support/acme/https_server.ts";
 import { Folder } from "../support/command.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const NAME = "files.example.com";
 const OTHER = "other.example.com";
@@ -14,7 +15,7 @@ async function withPebble(
   test: (pebble: Pebble, start: Start) => Promise<void>,
 ): Promise<void> {
   await using folder = await Folder.make();
-  const [httpPort = 0, tlsPort = 0] = freePorts(2);
+  const [httpPort, tlsPort] = [unusedPort(), unusedPort()];
   await using pebble = await Pebble.start({ httpPort, tlsPort, lifetime: 3600, ...options });
   const start: Start = ({ args = [], ...others } = {}) => {
     const ports = ["--https-port", String(tlsPort), "--http-port", String(httpPort)];
@@ -43,11 +44,11 @@ Deno.test("Certificates are issued by HTTP-01, and clients that trust the author
   });
 });
 
-Deno.test("A certificate of 60 s is renewed after 40 s at the latest", async () => {
-  await withPebble({ lifetime: 60 }, async (pebble, start) => {
+Deno.test("A certificate of 90 s is renewed after 60 s", async () => {
+  await withPebble({ lifetime: 90 }, async (pebble, start) => {
     await using server = await start();
     const { serial, validTo } = await server.untilCertificate(NAME);
-    const renewed = await server.untilCertificate(NAME, serial, 50_000);
+    const renewed = await server.untilCertificate(NAME, serial, 85_000);
     assert(Date.now() < validTo - 15_000, "The renewal was late");
     assert(renewed.validTo > validTo);
     assertMatch(await server.request(NAME, await pebble.root()), /^HTTP\/1\.1 200 /);

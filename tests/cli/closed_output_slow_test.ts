@@ -2,6 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { ClientWorkspace, someBytes, waitUntil } from "../support/cli/client.ts";
 import { type CommandResult, environment, Folder, programCommand } from "../support/command.ts";
 import { PROJECT_ID } from "../support/server.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 /** Runs a command whose standard output or error is a pipe without a reader. */
 const CLOSED = `mkfifo "$PIPE"
@@ -100,7 +101,7 @@ Deno.test("A server with a closed output keeps running and prints new secrets to
   await using folder = await Folder.make();
   const PIPE = folder.at("pipe");
   // Chosen here, because the output that names the port is closed.
-  const port = freePort();
+  const port = unusedPort();
   const args = ["serve", "--port", `${port}`, "--data", folder.at("data"), "--log", "json"];
   const process = new Deno.Command("sh", {
     args: ["-c", CLOSED, "sh", ...programCommand(args)],
@@ -126,8 +127,3 @@ Deno.test("A server with a closed output keeps running and prints new secrets to
   assertEquals(code, 0);
   assertMatch(new TextDecoder().decode(stderr), /Project key: +\S+_[A-Za-z0-9]{32}\n/);
 });
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}

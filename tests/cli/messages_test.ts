@@ -4,6 +4,7 @@ import { Proxy } from "../support/cli/proxy.ts";
 import { assertRefused, Folder, IS_OLDEST, runCommand } from "../support/command.ts";
 import { PROJECT_ID } from "../support/server.ts";
 import { makeCertificates } from "../support/tls.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 /** The rights that the tasks of the project give. */
 const RIGHTS = [
@@ -68,12 +69,9 @@ Deno.test("A failure to reach the server is reported with advice.", async () => 
   const { server, folder } = desk;
   const garbage = await folder.write("garbage.pem", "garbage");
   const at = (url: string, ...more: string[]) => ["ls", "--url", url, "--retry-for", "0", ...more];
-  using closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = closed.addr;
-  closed.close();
   const cases: [args: string[], env: Record<string, string>, code: number, says: RegExp][] = [
     [
-      at(`http://127.0.0.1:${port}`),
+      at(`http://127.0.0.1:${unusedPort()}`),
       {},
       1,
       /Cannot reach .*connection refused\. Is the server running\?/,

@@ -4,6 +4,7 @@ import { assertRefused, namesIn, runCommand } from "../support/command.ts";
 import { ProfileDesk } from "../support/cli/profiles.ts";
 import { Proxy } from "../support/cli/proxy.ts";
 import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 interface Listed {
   profiles: {
@@ -43,9 +44,6 @@ Deno.test("login saves a key or a token, says which it is, and only the owner ca
 Deno.test("login saves nothing that the server does not know, and repeats no secret.", async () => {
   await using desk = await ProfileDesk.open();
   const url = desk.server.origin;
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const closed = listener.addr.port;
-  listener.close();
   const wrong = "swordfish0123456789swordfish";
   const cases: [input: string, args: string[], code: number, says: RegExp][] = [
     [`${wrong}\n`, [url], 1, /does not know that key/],
@@ -55,7 +53,7 @@ Deno.test("login saves nothing that the server does not know, and repeats no sec
     ["", [url], 2, /No key/],
     [`${wrong}\n`, ["files.example.com"], 2, /must look like https:\/\//],
     [`${wrong}\n`, [`http://me:${wrong}@127.0.0.1`], 2, /without a user/],
-    [`${wrong}\n`, [`http://127.0.0.1:${closed}`], 1, /Cannot reach .*refused/],
+    [`${wrong}\n`, [`http://127.0.0.1:${unusedPort()}`], 1, /Cannot reach .*refused/],
     [`${PROJECT_KEY}\n`, [url, "--profile", "a/b"], 2, /Bad name of a profile/],
   ];
   for (const [input, args, code, says] of cases) {

@@ -4,6 +4,7 @@ import { ClientWorkspace, RunningCommand, someBytes, waitUntil } from "../suppor
 import { broken, cutAfter, Proxy } from "../support/cli/proxy.ts";
 import { Folder } from "../support/command.ts";
 import { PROJECT_KEY, TestServer } from "../support/server.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const PART = 10 * 2 ** 20;
 
@@ -83,9 +84,7 @@ Deno.test("An answer that is lost does not make a new file another one's.", asyn
 
 Deno.test("A server that is not there is given up soon, and with the right advice.", async () => {
   await using desk = await ClientWorkspace.open();
-  const { port } = desk.server;
-  await desk.server.stop();
-  const run = await desk.run(["ls"], { url: `http://127.0.0.1:${port}` });
+  const run = await desk.run(["ls"], { url: `http://127.0.0.1:${unusedPort()}` });
   assertEquals(run.code, 1);
   assertMatch(
     run.stderr,
@@ -109,7 +108,7 @@ class Restartable implements AsyncDisposable {
   private constructor(readonly proxy: Proxy, private server: TestServer, readonly data: string) {}
 
   static async start(data: string): Promise<Restartable> {
-    const server = await TestServer.start({ data });
+    const server = await TestServer.start({ data, fixedPort: unusedPort() });
     return new Restartable(Proxy.start(server.origin), server, data);
   }
 

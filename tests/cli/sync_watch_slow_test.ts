@@ -6,12 +6,13 @@ import { Folder } from "../support/command.ts";
 import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { RunningCommand } from "../support/cli/client.ts";
 import { keepChanges } from "../support/store/changes.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 Deno.test("sync --watch sends changes as they are made, and survives an outage of the server.", async () => {
   await using folder = await Folder.make();
   await Deno.mkdir(folder.at("here"));
-  let server = await TestServer.start({ data: folder.at("data") });
-  const { port } = server;
+  const options = { data: folder.at("data"), fixedPort: unusedPort() };
+  let server = await TestServer.start(options);
   const env = {
     KVDRIVE_URL: server.origin,
     KVDRIVE_KEY: PROJECT_KEY,
@@ -35,7 +36,7 @@ Deno.test("sync --watch sends changes as they are made, and survives an outage o
     await server.process.status;
     await folder.write("here/during", "3");
     await new Promise((resolve) => setTimeout(resolve, 4000));
-    server = await TestServer.start({ data: folder.at("data"), fixedPort: port });
+    server = await TestServer.start(options);
     await waitUntil("what changed during the outage is there", async () => {
       return (await names()).join() === "x/during,x/new/deep/b";
     });
@@ -60,9 +61,8 @@ Deno.test("sync --watch fetches changes from a drive, and ends if the key is rev
 
 Deno.test("sync --watch fetches a change within seconds where changes are kept, and goes on after an outage.", async () => {
   await using folder = await Folder.make();
-  const options = { ...ADMINISTERED, data: folder.at("data") };
+  const options = { ...ADMINISTERED, data: folder.at("data"), fixedPort: unusedPort() };
   let server = await TestServer.start(options);
-  const { port } = server;
   const env = { KVDRIVE_URL: server.origin, KVDRIVE_KEY: PROJECT_KEY };
   const store = async (name: string) => {
     const answer = await server.fetch("d", `/files?name=${name}`, { method: "POST", body: name });
@@ -86,7 +86,7 @@ Deno.test("sync --watch fetches a change within seconds where changes are kept, 
     assertLess(performance.now() - start, 9000);
     server.process.kill("SIGKILL");
     await server.process.status;
-    server = await TestServer.start({ ...options, fixedPort: port });
+    server = await TestServer.start(options);
     await store("x/c");
     await waitUntil("what came after the outage is here", () => folder.has("there/c"));
   } finally {

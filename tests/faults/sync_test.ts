@@ -6,6 +6,7 @@ import { Proxy } from "../support/cli/proxy.ts";
 import { Folder } from "../support/command.ts";
 import { PROJECT_KEY, TestServer } from "../support/server.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const ROUNDS = isFull() ? 100 : 8;
 /** Rounds between two comparisons of all trees. */
@@ -59,7 +60,10 @@ class SyncWorld implements AsyncDisposable {
 
   static async open(folder: Folder, random: Random): Promise<SyncWorld> {
     for (const name of ["here", "there"]) await Deno.mkdir(folder.at(name));
-    const server = await TestServer.start({ data: folder.at("data") });
+    const server = await TestServer.start({
+      data: folder.at("data"),
+      fixedPort: unusedPort(),
+    });
     return new SyncWorld(folder, server, Proxy.start(server.origin), random);
   }
 

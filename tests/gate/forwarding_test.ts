@@ -5,6 +5,7 @@ import { RawClient } from "../support/gate/raw_client.ts";
 import { type Echo, UpstreamApp } from "../support/gate/upstream_app.ts";
 import { answerEach, RawUpstream } from "../support/gate/upstream_raw.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -266,9 +267,7 @@ Deno.test("The prefix without a slash redirects authorized callers to the one wi
 Deno.test("An application that cannot answer is reported without internal details.", async (t) => {
   await using mute = new RawUpstream((connection) => connection.close());
   await using gate = await Gate.shared();
-  const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = closed.addr;
-  closed.close();
+  const port = unusedPort();
   const cases: [string, string | undefined][] = [
     ["no upstream yet", undefined],
     ["a closed port", `http://127.0.0.1:${port}`],

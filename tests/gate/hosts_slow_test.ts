@@ -5,6 +5,7 @@ import { Gate } from "../support/gate/gate.ts";
 import { RawClient } from "../support/gate/raw_client.ts";
 import { RawUpstream } from "../support/gate/upstream_raw.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const SUFFIX = "sites.example.org";
 const OWN_NAMES = [
@@ -286,7 +287,7 @@ Deno.test("No application is at the server's own ports or at a link-local addres
 });
 
 Deno.test("An application may use an upstream that the operator allows.", async () => {
-  const port = freePort();
+  const port = unusedPort();
   const args = ["--allow-upstream", `127.0.0.1:${port}, 169.254.0.0/16`];
   await using gate = await Gate.start({ args, fixedPort: port });
   await gate.open(`http://127.0.0.1:${port}`);
@@ -295,12 +296,6 @@ Deno.test("An application may use an upstream that the operator allows.", async 
   const gates = { name: "gate", upstream: `http://127.0.0.1:${gate.port}` };
   (await gate.project.call("POST", "/apps", { body: gates })).expect(400);
 });
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  listener.close();
-  return listener.addr.port;
-}
 
 Deno.test("An application can be protected from its first moment on.", async () => {
   await using upstream = new RawUpstream();

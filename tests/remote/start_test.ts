@@ -7,14 +7,12 @@ import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
 import { Denokv, DENOKV_TOKEN } from "../support/store/denokv.ts";
 import { SharedStore, StoreLink } from "./support.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const TOKEN = { DENO_KV_ACCESS_TOKEN: DENOKV_TOKEN };
 
 /** An address without a listener. */
-function nowhere(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return `http://127.0.0.1:${listener.addr.port}`;
-}
+const nowhere = (): string => `http://127.0.0.1:${unusedPort()}`;
 
 Deno.test("A start reports a wrong address or token of the store at once.", async () => {
   await using shared = await SharedStore.start();

@@ -6,6 +6,7 @@ import { Drive } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
 import { TlsFiles } from "../support/tls.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 async function ask(server: { origin: string }, path: string, method = "GET"): Promise<Response> {
   return await fetch(server.origin + path, { method });
@@ -74,7 +75,7 @@ async function consumed(answer: Response): Promise<Response> {
 }
 
 Deno.test("healthcheck reports whether the server is ready, by its settings or by its URL.", async () => {
-  await using server = await TestServer.start();
+  await using server = await TestServer.start({ fixedPort: unusedPort() });
   const port = String(server.port);
   const ready = { code: 0, stdout: "The server is ready.\n", stderr: "" };
   assertEquals(await runCommand(["healthcheck", "--url", server.origin]), ready);
@@ -133,10 +134,8 @@ Deno.test("healthcheck --json prints whether the server is ready, and what is wr
   const ready = await runCommand(["healthcheck", "--url", server.origin, "--json"]);
   assertEquals([ready.code, ready.stderr], [0, ""]);
   assertEquals(JSON.parse(ready.stdout), { ready: true, problem: null });
-  using closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = closed.addr;
-  closed.close();
-  const down = await runCommand(["healthcheck", "--url", `http://127.0.0.1:${port}`, "--json"]);
+  const url = `http://127.0.0.1:${unusedPort()}`;
+  const down = await runCommand(["healthcheck", "--url", url, "--json"]);
   assertEquals(down.code, 1);
   const { ready: isReady, problem } = JSON.parse(down.stdout);
   assertEquals([isReady, /refused/.test(problem)], [false, true]);
@@ -145,10 +144,7 @@ Deno.test("healthcheck --json prints whether the server is ready, and what is wr
 
 Deno.test("A folder that is no store has no server to be asked.", async () => {
   await using folder = await Folder.make();
-  const free = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = free.addr;
-  free.close();
-  const env = { KVDRIVE_DATA: folder.path, KVDRIVE_PORT: String(port) };
+  const env = { KVDRIVE_DATA: folder.path, KVDRIVE_PORT: String(unusedPort()) };
   assertRefused(await runCommand(["healthcheck"], env), 1, /not ready/);
   assertEquals(await folder.has("kvdrive.db"), false);
 });

@@ -13,6 +13,7 @@ import { newAddress, PROJECT_ID, type TestServer } from "../support/server.ts";
 import { feedProject, makeWebhook, Receiver, until } from "../support/store/webhooks.ts";
 import { Dav, ifToken } from "../webdav/support/dav.ts";
 import { beginDownload, LARGE, storeLarge, turnsAway } from "../support/shutdown.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const ignore = Deno.build.os !== "linux";
 
@@ -76,7 +77,7 @@ test("A process that is killed is started again, with an error in the log and in
 });
 
 test("No process stays behind a parent that is killed, and the ports are free.", async () => {
-  await using started = await ProcessServer.start();
+  await using started = await ProcessServer.start({ fixedPort: unusedPort() });
   const { server } = started;
   const pids = await started.pids();
   await server.stop("SIGKILL");

@@ -1,4 +1,5 @@
 import { assert } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { programCommand } from "./command.ts";
 import { checkAnswersOf, endChecksOf } from "./openapi/watch.ts";
 import { joinStore, type StoreMembership } from "./store/denokv.ts";
@@ -20,6 +21,9 @@ export function newAddressHeader(key: string | null | undefined): Record<string,
 export const PROJECT_ID = "test-project";
 export const PROJECT_KEY = `${PROJECT_ID}_0123456789abcdefghijABCDEFGHIJ`;
 const READY = /^kvdrive listening on (https?:\/\/\S+)$/m;
+
+/** How long a start may take, in milliseconds: two processes start one after the other. */
+const READY_TIME = 120_000;
 
 export interface ServerOptions {
   /** More command-line arguments after `serve --port 0 --data …`. */
@@ -93,11 +97,13 @@ export class TestServer implements AsyncDisposable {
     drained.then(() => ready.reject(new Error(`The server ended early: ${chunks.join("")}`)));
     const timer = setTimeout(
       () => ready.reject(new Error(`The server was not ready in time: ${chunks.join("")}`)),
-      options.readyTimeout ?? 30_000,
+      options.readyTimeout ?? READY_TIME,
     );
     const owns = options.data === undefined;
     try {
       const origin = await ready.promise;
+      // The next turn has read what the server wrote to the other stream before.
+      await delay(0);
       await checkAnswersOf(origin);
       const server = new TestServer(process, data, owns, origin, drained, store, chunks);
       if (options.twin && store.isShared) {

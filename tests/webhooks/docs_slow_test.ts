@@ -4,6 +4,7 @@ import { ADMINISTERED, type Project } from "../support/admin.ts";
 import { programCommand } from "../support/command.ts";
 import { TestServer } from "../support/server.ts";
 import { feedProject, until, webhookOf } from "../support/store/webhooks.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../docs/webhooks.md", import.meta.url));
 
@@ -13,11 +14,6 @@ function blockOf(language: string, text: string): string {
   const found = blocks.map(([, block = ""]) => block).find((block) => block.includes(text));
   assert(found !== undefined, text);
   return found;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 async function run(
@@ -35,7 +31,7 @@ async function tryReceiver(
   command: (port: number, folder: string) => Promise<string[]>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-receiver-" });
-  const port = freePort();
+  const port = unusedPort();
   const project: Project = await feedProject(server);
   const kvdrive = async (...words: string[]) =>
     await run(programCommand(words), {

@@ -1,6 +1,7 @@
 import { delay } from "@std/async/delay";
 import type { Folder } from "../../support/command.ts";
 import type { TlsFiles } from "../../support/tls.ts";
+import { unusedPort } from "../../support/processes/ports.ts";
 
 const KEYS = { accessKeyId: "minioadmin", secretAccessKey: "minioadmin" };
 
@@ -22,7 +23,7 @@ export class PeerServer implements AsyncDisposable {
     folder: Folder,
     tls: TlsFiles | undefined,
   ): Promise<PeerServer> {
-    const [port, console] = [freePort(), freePort()];
+    const [port, console] = [unusedPort(), unusedPort()];
     const certificates = folder.at("certificates");
     await Deno.mkdir(certificates);
     if (tls !== undefined) {
@@ -64,9 +65,4 @@ export class PeerServer implements AsyncDisposable {
     this.process.kill("SIGKILL");
     await this.process.status;
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

@@ -1,5 +1,6 @@
 import { Folder } from "../command.ts";
 import { makeCertificates } from "../tls.ts";
+import { unusedPort } from "../processes/ports.ts";
 
 const PATIENCE = 90_000;
 
@@ -29,13 +30,13 @@ export class Pebble implements AsyncDisposable {
     const { authority, certificate, key } = await makeCertificates();
     await folder.write("certificate.pem", certificate);
     await folder.write("key.pem", key);
-    const [directory = 0, management = 0, names = 0] = freePorts(3);
-    const pebble = new Pebble(folder, { directory, management, names }, authority);
+    const ports = { directory: unusedPort(), management: unusedPort(), names: unusedPort() };
+    const pebble = new Pebble(folder, ports, authority);
     const { httpPort, tlsPort, lifetime, blocked = [] } = options;
     const configuration = {
       pebble: {
-        listenAddress: `127.0.0.1:${directory}`,
-        managementListenAddress: `127.0.0.1:${management}`,
+        listenAddress: `127.0.0.1:${ports.directory}`,
+        managementListenAddress: `127.0.0.1:${ports.management}`,
         certificate: folder.at("certificate.pem"),
         privateKey: folder.at("key.pem"),
         httpPort,
@@ -94,15 +95,4 @@ export class Pebble implements AsyncDisposable {
     const options = { args, env, stdin: "null", stdout: "null", stderr: "null" } as const;
     this.#processes.push(new Deno.Command(program, options).spawn());
   }
-}
-
-/** Returns ports that are free now. */
-export function freePorts(count: number): number[] {
-  const listeners = Array.from(
-    { length: count },
-    () => Deno.listen({ hostname: "127.0.0.1", port: 0 }),
-  );
-  const ports = listeners.map(({ addr }) => (addr as Deno.NetAddr).port);
-  for (const listener of listeners) listener.close();
-  return ports;
 }

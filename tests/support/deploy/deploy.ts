@@ -2,6 +2,7 @@ import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
 import { fromFileUrl } from "@std/path/from-file-url";
 import { environment, MAIN } from "../command.ts";
+import { unusedPort } from "../processes/ports.ts";
 
 const OPEN_KV = fromFileUrl(new URL("./openkv.ts", import.meta.url));
 
@@ -56,7 +57,7 @@ export class Deployed implements AsyncDisposable {
     env: Record<string, string>,
     rights: readonly string[] = RIGHTS,
   ): Promise<Deployed> {
-    const port = freePort();
+    const port = unusedPort();
     const process = new Deno.Command(Deno.execPath(), {
       args: [
         "run",
@@ -117,9 +118,4 @@ export class Deployed implements AsyncDisposable {
   async #collect(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
     for await (const piece of stream.pipeThrough(new TextDecoderStream())) this.text += piece;
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

@@ -1,5 +1,6 @@
 import { Folder } from "../command.ts";
 import { TlsFiles } from "../tls.ts";
+import { unusedPort } from "../processes/ports.ts";
 
 /** Caddy with https in front of something, on a free port of this machine. */
 export class Caddy implements AsyncDisposable {
@@ -22,7 +23,7 @@ export class Caddy implements AsyncDisposable {
       await Deno.copyFile(files.authority, authority);
       await Deno.copyFile(files.certificate, certificate);
       await Deno.copyFile(files.key, key);
-      const port = freePort();
+      const port = unusedPort();
       const origin = `https://localhost:${port}`;
       const own = site.replace(
         `${name} {`,
@@ -49,11 +50,6 @@ export class Caddy implements AsyncDisposable {
     await this.process.status;
     await this.folder[Symbol.asyncDispose]();
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 function spawn(path: string, folder: Folder): Deno.ChildProcess {
