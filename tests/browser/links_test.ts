@@ -113,8 +113,9 @@ test("No page can frame a link, load it as a script, or register it as a worker"
       });
     const frame = document.createElement("iframe");
     frame.src = text ?? "";
+    const loaded = new Promise((resolve) => frame.onload = resolve);
     document.body.append(frame);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await loaded;
     let framed = "opaque";
     try {
       framed = frame.contentDocument?.body.textContent ?? "opaque";

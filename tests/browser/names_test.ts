@@ -82,12 +82,14 @@ test("Files that were cut are not asked about when they are pasted a second time
 test("A renamed entry stays selected, also if Enter is pressed twice", async (fixture) => {
   const { page } = fixture;
   const drive = await openDrive(fixture, ["a.txt", "b.txt", "c.txt"]);
+  const pressed = Promise.withResolvers<void>();
   await page.route("**/files/move", async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await pressed.promise;
     await route.continue();
   });
   await rename(fixture, "a.txt", "bb");
   await page.keyboard.press("Enter");
+  pressed.resolve();
   await page.getByText("Renamed to “bb.txt”").waitFor();
   const renamed = entry(page, "bb.txt").and(page.locator("[aria-selected=true]"));
   await renamed.and(page.locator(":focus")).waitFor();

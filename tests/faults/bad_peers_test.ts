@@ -6,8 +6,10 @@ import {
   assertNotMatch,
 } from "@std/assert";
 import { delay } from "@std/async/delay";
+import { ADMINISTERED, waitForRunning } from "../support/admin.ts";
 import type { Answer } from "../support/answer.ts";
 import { assertSameBytes, MIB, patternBytes, streamOf } from "../support/bytes.ts";
+import { Folder } from "../support/command.ts";
 import { Drive, joinBytes, Upload, uploadParts } from "../support/drive.ts";
 import { checkRawAnswer } from "../support/openapi/watch.ts";
 import { rawRequest } from "../support/raw.ts";
@@ -186,11 +188,16 @@ const READERS = FULL ? 60 : 20;
 const MAX_GROWTH = READERS * 8 * MIB;
 
 Deno.test(`${READERS} stalled readers use little memory and are disconnected.`, async () => {
+  await using folder = await Folder.make();
+  {
+    await using server = await TestServer.start({ data: folder.path });
+    const parts = [patternBytes(10 * MIB, 1), patternBytes(10 * MIB, 2), patternBytes(5 * MIB, 3)];
+    await uploadParts(new Drive(server, "peers"), VICTIM, parts);
+  }
   // A reader may stall ten times as long as a sender.
-  await using server = await TestServer.start({ args: ["--idle-timeout", "400ms"] });
+  const args = ["--idle-timeout", "400ms"];
+  await using server = await TestServer.start({ args, data: folder.path });
   const drive = new Drive(server, "peers");
-  const parts = [patternBytes(10 * MIB, 1), patternBytes(10 * MIB, 2), patternBytes(5 * MIB, 3)];
-  await uploadParts(drive, VICTIM, parts);
   const size = 25 * MIB;
   const before = await residentBytes(server.process.pid);
   using stalled = new DisposableStack();
@@ -229,14 +236,14 @@ Deno.test("A slow but steady reader receives the whole file.", async () => {
 
 Deno.test("An upload beyond --max-uploads waits and gets 503 if no slot becomes free.", async () => {
   const args = ["--idle-timeout", "4s", "--max-uploads", "2"];
-  await using server = await TestServer.start({ args });
+  await using server = await TestServer.start({ ...ADMINISTERED, args });
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
   const target = DOWNLOAD.replace("/download", "");
   using first = await beginUpload(server.port, `${target}-1`, 8, "0");
   using second = await beginUpload(server.port, `${target}-2`, 8, "0");
   const going = Promise.all([trickle(first, "1234567", 1000), trickle(second, "1234567", 1000)]);
-  await delay(100);
+  await waitForRunning(server, "upload", 2);
   const began = performance.now();
   const refused = await drive.send("POST", "/files?name=third", { body: "3" });
   assertErrorAnswer(refused.expect(503));
@@ -253,7 +260,7 @@ Deno.test("An upload beyond --max-uploads waits and gets 503 if no slot becomes 
 });
 
 Deno.test("Concurrent uploads beyond --max-uploads are all stored in the end.", async () => {
-  const args = ["--idle-timeout", "300ms", "--max-uploads", "2"];
+  const args = ["--idle-timeout", "1s", "--max-uploads", "2"];
   await using server = await TestServer.start({ args });
   const drive = new Drive(server, "peers");
   const target = DOWNLOAD.replace("/download", "");

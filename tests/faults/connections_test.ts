@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
 import { MIB, patternBytes } from "../support/bytes.ts";
@@ -8,6 +8,7 @@ import { RawClient } from "../support/gate/raw_client.ts";
 import { answerEach, RawUpstream } from "../support/gate/upstream_raw.ts";
 import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { TlsFiles } from "../support/tls.ts";
+import { waitFor } from "../support/log.ts";
 
 /** "answers a new client within 10 s" */
 const LIMIT = 60_000;
@@ -63,7 +64,8 @@ Deno.test("Idle connections make room for new clients when descriptors are scarc
   await using server = await TestServer.start({ descriptors: DESCRIPTORS });
   const drive = new Drive(server, "drive");
   await drive.put("a", "content");
-  assertMatch(server.text, /Warning: only \d+ more files and connections .*ulimit -n/);
+  const warning = /Warning: only \d+ more files and connections .*ulimit -n/;
+  await waitFor("a warning", () => warning.test(server.text) || undefined);
   for (let round = 0; round < 3; round++) {
     using _ = await crowd(server.port, 2 * DESCRIPTORS);
     await assertAnswered(server.port, LIST);
@@ -115,7 +117,8 @@ Deno.test("A server that runs out of descriptors logs a warning and recovers.", 
   }
   await assertAnswered(server.port, LIST);
   await assertAnswered(gate.port, ask);
-  assertMatch(server.text, /warning: no file descriptors are left/);
+  const warning = /warning: no file descriptors are left/;
+  await waitFor("a warning", () => warning.test(server.text) || undefined);
   assertNotMatch(server.text, /Uncaught|^\s+at /m);
 });
 

@@ -7,6 +7,7 @@ import { PROJECT_ID, TestServer } from "../support/server.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
 import { altered, removed, shortened, StoppedStore } from "./support/edit_store.ts";
 import { Connection } from "./support/peers/connection.ts";
+import { waitFor } from "../support/log.ts";
 
 const DAMAGES = { removed, shortened, altered };
 const DRIVE = "damage";
@@ -44,9 +45,14 @@ async function withDamage(
   assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
 }
 
+/** Waits for a line of the log that names the file: the answer may come first. */
+async function isLogged({ server }: Drive, name: string): Promise<void> {
+  await waitFor(`a line about ${name}`, () => server.text.includes(name) || undefined);
+}
+
 /** Asserts that the log names the file, and that it can be replaced and deleted. */
 async function assertRepairable(drive: Drive, name: string): Promise<void> {
-  assert(drive.server.text.includes(name), `The log does not name ${name}: ${drive.server.text}`);
+  await isLogged(drive, name);
   await drive.put(name, LARGE);
   assertSameBytes((await drive.get(name)).expect(200).bytes, LARGE);
   assertEquals(await drive.delete([name]), { deleted: [name], failed: [] });
@@ -158,7 +164,7 @@ Deno.test("A file whose record cannot be read is damaged, missing in lists, and 
       for (const name of ["broken-1", "broken-2"]) {
         const { errors } = (await drive.get(name)).expect(500);
         assertMatch(String(errors[0]), /^The file is damaged: restore it from a backup/);
-        assert(drive.server.text.includes(name), `The log does not name ${name}`);
+        await isLogged(drive, name);
       }
       await drive.put("broken-1", LARGE);
       assertSameBytes((await drive.get("broken-1")).expect(200).bytes, LARGE);

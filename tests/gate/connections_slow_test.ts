@@ -151,10 +151,10 @@ Deno.test("An application that does not begin its answer in time is 504.", async
 Deno.test("Once it has begun, an answer may take as long as it likes.", async () => {
   await using upstream = new RawUpstream(async (connection) => {
     await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await new Promise((resolve) => setTimeout(resolve, 4000));
     await connection.send("k");
   });
-  await using gate = await Gate.start({ args: ["--apps-timeout", "500ms"] });
+  await using gate = await Gate.start({ args: ["--apps-timeout", "2s"] });
   await gate.open(upstream.origin);
   assertEquals((await gate.get("/")).expect(200).text, "ok");
 });

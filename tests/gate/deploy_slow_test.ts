@@ -194,7 +194,7 @@ test("A forwarded answer and the application have the id of the request.", async
 });
 
 test("An answer that cannot be forwarded is an error, and one that breaks is cut off.", async () => {
-  await using hosted = await Hosted.start({ KVDRIVE_APPS_TIMEOUT: "500ms" });
+  await using hosted = await Hosted.start({ KVDRIVE_APPS_TIMEOUT: "2s" });
   const key = { "X-API-Key": hosted.key };
   const upgrade = { ...key, Connection: "Upgrade", Upgrade: "websocket" };
   assertEquals((await hosted.ask("GET", "/ws", upgrade)).status, 501);

@@ -7,7 +7,7 @@ const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9
 
 Deno.test("A browser that navigates gets an error of the gate as a page, a program as JSON.", async () => {
   await using silent = new RawUpstream(() => {});
-  await using gate = await Gate.start({ env: { KVDRIVE_APPS_TIMEOUT: "200ms" } });
+  await using gate = await Gate.start({ env: { KVDRIVE_APPS_TIMEOUT: "1s" } });
   await gate.open("http://127.0.0.1:1", "dead");
   await gate.open(silent.origin, "slow");
   await gate.open(undefined, "none");

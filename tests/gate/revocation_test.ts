@@ -62,7 +62,8 @@ for (const [name, change] of Object.entries(CHANGES)) {
     await closed;
     assertEquals(await events.readToEnd(), "");
     await deadline(upstream.events.reach(0), SOON);
-    assertLess(Date.now() - started, 3000);
+    // What is not told is noticed after 5 s.
+    assertLess(Date.now() - started, 4500);
     assert([401, 404].includes((await gate.get("/", withKey(key))).status));
   });
 }
@@ -72,11 +73,11 @@ Deno.test("An owner's key that expires closes what it had opened.", async () => 
   await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
   const started = Date.now();
-  const { project_key } = await gate.project.makeKey({ expires_in: 2 });
+  const { project_key } = await gate.project.makeKey({ expires_in: 4 });
   const socket = await openSocket(gate, project_key);
   await closing(socket);
   const took = Date.now() - started;
-  assert(took > 1000 && took < 15_000, `${took} ms`);
+  assert(took > 3000 && took < 15_000, `${took} ms`);
   (await gate.get("/", withKey(project_key))).expect(401);
 });
 

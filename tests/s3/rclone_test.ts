@@ -98,7 +98,7 @@ programTest("rclone", async (site, step) => {
 });
 
 /** How often an expected state is polled, and the milliseconds in between. */
-const LOOKS = 100;
+const LOOKS = 600;
 const PAUSE = 100;
 
 async function becomes(look: () => Promise<string>, expected: string): Promise<void> {

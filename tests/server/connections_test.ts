@@ -6,6 +6,7 @@ import { RawClient } from "../support/gate/raw_client.ts";
 import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { suite } from "../support/suite.ts";
 import { TlsFiles } from "../support/tls.ts";
+import { Folder } from "../support/command.ts";
 
 const SOON = 28_000;
 const FILES = `/v1/${PROJECT_ID}/drive/files`;
@@ -207,10 +208,15 @@ for (
   ] as const
 ) {
   Deno.test(`A reader of a ${what} that takes nothing loses its connection, and not only its stream.`, async () => {
+    await using folder = await Folder.make();
+    {
+      await using server = await TestServer.start({ data: folder.path });
+      const parts = [1, 2].map((seed) => patternBytes(10 * MIB, seed));
+      await uploadParts(new Drive(server, "drive"), "large", parts);
+    }
     // A reader may take ten times as long as a sender.
-    await using server = await TestServer.start({ args: ["--idle-timeout", "100ms"] });
-    const drive = new Drive(server, "drive");
-    await uploadParts(drive, "large", [1, 2].map((seed) => patternBytes(10 * MIB, seed)));
+    const args = ["--idle-timeout", "500ms"];
+    await using server = await TestServer.start({ args, data: folder.path });
     const others = await openSockets(server);
     using client = await RawClient.connect(server.port);
     await client.send(message);

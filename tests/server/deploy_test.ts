@@ -133,7 +133,8 @@ test("A transfer that does not end is cut in time.", async () => {
   assertEquals(await status(deployed.origin), 200);
   const began = performance.now();
   assertEquals(await deployed.stop(), 0);
-  assert(performance.now() - began < 5000, "It ended too late");
+  // The platform gives it 5 s, of which it uses 4; without a limit it would wait for half a minute.
+  assert(performance.now() - began < 10_000, "It ended too late");
   body.breakOff();
   assertEquals(await failed, "broken");
 });

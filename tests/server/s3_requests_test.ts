@@ -106,7 +106,7 @@ Deno.test("Requests of S3 follow each other on one connection, with HEAD and 100
 });
 
 Deno.test("Nothing is stored of a body whose sender stalls or disconnects.", async () => {
-  await using s3 = await stocked(["--idle-timeout", "500ms"]);
+  await using s3 = await stocked(["--idle-timeout", "2s"]);
   const head = signedHead(s3.key, {
     ...put(`/${BUCKET}/a`, "content"),
     headers: { "Content-Length": "7" },

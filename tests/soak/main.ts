@@ -65,8 +65,9 @@ async function soak(minutes: number): Promise<boolean> {
     const most = monitor.most();
     const live = liveBytes(ledgers);
     const bound = live * DISK_FACTOR + DISK_FIXED;
-    const used = await settle(monitor, server.data, bound, before.descriptors + KEPT_DESCRIPTORS);
-    judgeMachine(verdict, { before, most, after: await monitor.sample() });
+    const descriptors = before.descriptors + KEPT_DESCRIPTORS;
+    const { used, after } = await settle(monitor, server.data, bound, descriptors);
+    judgeMachine(verdict, { before, most, after });
     verdict.bound(`store for ${megabytes(live)}, after`, used, bound, megabytes);
     judgeLatency(verdict, monitor);
     await checkAnswers(verdict, server);
@@ -84,21 +85,22 @@ async function soak(minutes: number): Promise<boolean> {
 
 /**
  * Waits until replaced bytes are reclaimed and a backup that is running has ended, as long as that may take; returns the
- * bytes that the store's file has in use.
+ * bytes that the store's file has in use, and what the server had open then: the next backup may begin at any time.
  */
 async function settle(
   monitor: Monitor,
   data: string,
   bound: number,
   descriptors: number,
-): Promise<number> {
+): Promise<{ used: number; after: Sample }> {
   const end = performance.now() + RECLAIM_TIME;
   await delay(IDLE_TIME);
   for (;;) {
     const { total, free } = pagesIn(data);
     const used = (total - free) * PAGE;
-    const isSettled = used <= bound && (await monitor.sample()).descriptors <= descriptors;
-    if (isSettled || performance.now() > end) return used;
+    const after = await monitor.sample();
+    const isSettled = used <= bound && after.descriptors <= descriptors;
+    if (isSettled || performance.now() > end) return { used, after };
     await delay(LOOK_INTERVAL);
   }
 }

@@ -20,7 +20,7 @@ const PROBE_INTERVAL = 100;
 /** Looks in a row, one each `PROBE_INTERVAL`, that find few descriptors after the start. */
 const QUIET_LOOKS = 10;
 /** The longest time until then, in milliseconds. */
-const START_TIME = 30_000;
+const START_TIME = 120_000;
 
 /** Watches a server from outside: memory, descriptors, disk, and how long a small request takes. */
 export class Monitor {

@@ -136,10 +136,11 @@ Deno.test("The scrub finds what the disk lost, and forgets it when the file is r
       assertMatch(damaged[0]?.problem ?? "", says);
       assertMatch(damaged[0]?.found ?? "", SECONDS);
       assertMatch(last_check_began ?? "", SECONDS);
+      const end = /The scrub has checked 3 files of 10703001 bytes: 1 are damaged/;
+      await until("It is logged", () => end.test(server.text));
       const errors = server.text.split("\n").filter((line) => line.includes('"level":"error"'));
       assertEquals(errors.length, 1, "What is known is not told again");
       assert(errors[0]?.includes(`\\"${name}\\" in drive`) && errors[0].includes("is damaged"));
-      assertMatch(server.text, /The scrub has checked 3 files of 10703001 bytes: 1 are damaged/);
       await until(
         "It is a figure",
         async () => /^kvdrive_damaged_files 1$/m.test(await metricsOf(server)),

@@ -1,4 +1,5 @@
 import { assert, assertMatch } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { Answer } from "./answer.ts";
 import { Drive } from "./drive.ts";
 import { newAddress, type ServerOptions, type TestServer } from "./server.ts";
@@ -106,6 +107,22 @@ export async function administer(
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   const init = { method, headers: as, ...(text === undefined ? {} : { body: text }) };
   return await Answer.of(await fetch(`${server.origin}${path}`, init));
+}
+
+/** Waits until the server runs so many requests of a kind, whose keys it has accepted. */
+export async function waitForRunning(
+  server: { origin: string },
+  kind: "upload" | "other",
+  count: number,
+): Promise<void> {
+  const running = new RegExp(`^kvdrive_http_running\\{kind="${kind}"\\} ${count}$`, "m");
+  const end = Date.now() + 60_000;
+  for (;;) {
+    const { text } = await administer(server, "GET", "/metrics");
+    if (running.test(text)) return;
+    assert(Date.now() < end, `The server does not run ${count} requests: ${text}`);
+    await delay(20);
+  }
 }
 
 /** A project of the server, with the key that was made with it. */

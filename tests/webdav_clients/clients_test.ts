@@ -203,10 +203,12 @@ clientTest(
     }
     const { "small.txt": _, ...rest } = tree();
     const expected = [...Object.keys(rest), "folder/moved.txt"].sort();
-    for (let tries = 0; tries < 50 && (await drive.names()).length < expected.length; tries++) {
+    let names = await drive.names();
+    for (let tries = 0; tries < 300 && names.toSorted().join() !== expected.join(); tries++) {
       await delay(200);
+      names = await drive.names();
     }
-    assertEquals((await drive.names()).sort(), expected);
+    assertEquals(names.toSorted(), expected);
   },
 );
 

@@ -7,6 +7,7 @@ import {
   changeWebhook,
   feedProject,
   makeWebhook,
+  type Message,
   Receiver,
   until,
   verified,
@@ -49,19 +50,26 @@ test("A hundred changes of one drive at most are in a message.", async ({ server
   const project = await feedProject(server);
   await using receiver = new Receiver(() => new Response(null, { status: 500 }));
   const { id } = await makeWebhook(project, receiver.url);
+  // The first message is made when all changes are there.
+  (await changeWebhook(project, id, { enabled: false })).expect(200);
   const puts = Array.from({ length: 130 }, (_, i) => i);
   await Promise.all([
     ...puts.map((i) => project.drive("a").put(`${i}`, "1")),
     project.drive("b").put("x", "1"),
   ]);
+  (await changeWebhook(project, id, { enabled: true })).expect(200);
   await until(() => receiver.deliveries.length > 0, "the first attempt");
   const failing = await webhookOf(project);
   assert(failing.pending >= 130, String(failing.pending));
-  receiver.answer = () => new Response();
+  const messages: Message[] = [];
+  receiver.answer = ({ text }) => {
+    messages.push(JSON.parse(text));
+    return new Response();
+  };
   // Another address is tried at once.
   (await changeWebhook(project, id, { url: `${receiver.url}?again` })).expect(200);
   await until(async () => (await webhookOf(project)).pending === 0, "all changes");
-  const accepted = receiver.messages.slice(1).filter(({ drive_name }) => drive_name === "a");
+  const accepted = messages.filter(({ drive_name }) => drive_name === "a");
   const names = accepted.flatMap(({ changes }) => changes.map(({ name }) => name));
   assertEquals(names.toSorted(), puts.map(String).toSorted());
   assert(accepted.some(({ changes }) => changes.length === 100));
@@ -95,7 +103,7 @@ test("What fails is sent again after 5 s and after 10 s, the same message.", asy
   const drive = project.drive("photos");
   const before = Date.now();
   await drive.put("a", "1");
-  await until(() => receiver.deliveries.length === 1, "the first attempt");
+  await until(() => receiver.deliveries.length >= 1, "the first attempt");
   await drive.put("b", "1");
   const shown = await until(async () => {
     const webhook = await webhookOf(project);
@@ -103,7 +111,7 @@ test("What fails is sent again after 5 s and after 10 s, the same message.", asy
   }, "failing");
   assert(Date.parse(shown.failing_since ?? "") >= before - 1000);
   assertEquals([shown.enabled, shown.last_status, shown.pending], [true, 503, 2]);
-  await until(() => receiver.deliveries.length === 2, "the second attempt");
+  await until(() => receiver.deliveries.length >= 2, "the second attempt");
   receiver.answer = () => new Response();
   await until(() => receiver.names.includes("photos/b"), "the next message", 30_000);
   const [first, second, third, fourth] = receiver.deliveries;
@@ -115,7 +123,8 @@ test("What fails is sent again after 5 s and after 10 s, the same message.", asy
   }
   const pauses = [second.at - first.at, third.at - second.at];
   for (const [i, wanted] of [5000, 10_000].entries()) {
-    assert(Math.abs((pauses[i] ?? 0) - wanted) < 2500, pauses.join());
+    const pause = pauses[i] ?? 0;
+    assert(pause > wanted - 2500 && pause < 2 * wanted, pauses.join());
   }
   assertNotEquals(fourth.headers.get("webhook-id"), first.headers.get("webhook-id"));
   assertEquals(receiver.names, ["photos/a", "photos/a", "photos/a", "photos/b"]);

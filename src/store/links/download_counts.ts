@@ -6,7 +6,7 @@ import type { LinkRecord } from "../engine/records.ts";
 import { readMany } from "../reads/read_queue.ts";
 
 /** How long counts stay in memory, in milliseconds. A crash loses those of this time. */
-export const COUNT_INTERVAL = 2 * SECOND;
+const COUNT_INTERVAL = 2 * SECOND;
 
 /**
  * Counts the downloads of links without a limit. A commit for each would cost more than most downloads, so counts are

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertLess, assertMatch, assertNotEquals } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
-import { ADMINISTERED, Project } from "../../support/admin.ts";
+import { ADMINISTERED, Project, waitForRunning } from "../../support/admin.ts";
 import { MIN_PART, patternBytes } from "../../support/bytes.ts";
 import {
   askChanges,
@@ -336,7 +336,8 @@ Deno.test("A shutdown ends the callers that wait.", async () => {
   const stream = EventStream.open(drive, { since });
   await stream.block();
   const waiting = pageOf(drive, { since, wait: 60 });
-  await delay(300);
+  // With the stream and the request that asks for it.
+  await waitForRunning(server, "other", 3);
   const began = Date.now();
   assertEquals((await server.stop()).code, 0);
   assertLess(Date.now() - began, 10_000);

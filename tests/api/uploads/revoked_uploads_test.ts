@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { administer, ADMINISTERED, type NewProject, Project } from "../../support/admin.ts";
+import { ADMINISTERED, type NewProject, Project, waitForRunning } from "../../support/admin.ts";
 import type { Answer } from "../../support/answer.ts";
 import { MIB, patternBytes } from "../../support/bytes.ts";
 import { Folder } from "../../support/command.ts";
@@ -35,7 +35,7 @@ class Uploads {
     );
     await Promise.all(bodies.map(({ halfSent }) => halfSent));
     // A body that the client has sent may still wait for a busy server.
-    await waitForUploads(drive.server, bodies.length);
+    await waitForRunning(drive.server, "upload", bodies.length);
     return new Uploads(upload, answers, bodies);
   }
 
@@ -44,16 +44,6 @@ class Uploads {
     for (const body of this.bodies) body.open();
     return await this.answers;
   }
-}
-
-/** Waits until the server runs this many uploads, whose keys it has accepted. */
-async function waitForUploads(server: TestServer, count: number): Promise<void> {
-  const running = new RegExp(`^kvdrive_http_running\\{kind="upload"\\} ${count}$`, "m");
-  for (let tries = 0; tries < 500; tries++) {
-    if (running.test((await administer(server, "GET", "/metrics")).text)) return;
-    await delay(20);
-  }
-  throw new Error("The server did not begin with the uploads");
 }
 
 async function newKey(project: Project): Promise<{ key: string; prefix: string }> {
