@@ -81,6 +81,12 @@ test("A part of a file cannot be stored.", async (dav) => {
 test("A folder needs the one above it, and a name that is free.", async (dav, drive) => {
   (await dav.send("MKCOL", "a/b")).expect(409);
   (await dav.put("a/b.txt", "x")).expect(409);
+  const absent = new Dav(drive.another("absent"));
+  for (const name of ["b.txt", "a/b.txt"]) (await absent.put(name, "x")).expect(409);
+  await absent.make();
+  (await absent.put("b.txt", "x")).expect(201);
+  for (const name of ["b.txt", ""]) (await absent.send("DELETE", name)).expect(204);
+  (await absent.put("b.txt", "x")).expect(409);
   (await dav.send("MKCOL", "a")).expect(201);
   (await dav.send("MKCOL", "a/")).expect(405);
   (await dav.send("MKCOL", "a/b/")).expect(201);

@@ -26,7 +26,7 @@ export async function put(call: DavCall, deps: DavDeps): Promise<Response> {
   if (headers.has("content-range")) {
     throw davErrors.badRequest("A part of a file cannot be stored: leave Content-Range out");
   }
-  const place = await writtenPlace(call, deps, call.path);
+  const place = { ...await writtenPlace(call, deps, call.path), needsDrive: true };
   refuseJunk(deps, place);
   const condition = writeCondition(call);
   const target = requireTarget(call, deps, place, condition);

@@ -15,7 +15,13 @@ import { StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
 import type { Operation } from "./operation.ts";
-import { type EntryReader, type KvReader, ReadQueue, readReferenced } from "../reads/read_queue.ts";
+import {
+  type EntryReader,
+  type KvReader,
+  readAround,
+  ReadQueue,
+  readReferenced,
+} from "../reads/read_queue.ts";
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
@@ -239,6 +245,7 @@ function entryReader(reader: KvReader, choose = () => reader): EntryReader {
   return {
     get: (keys) => choose().getMany(keys),
     getReferenced: (key, referenceOf) => readReferenced(choose(), key, referenceOf),
+    getAround: (keys, ranges) => readAround(choose(), keys, ranges),
   };
 }
 

@@ -11,6 +11,8 @@ export interface CachedProject extends Omit<ProjectRecord, "removing"> {
   deleting: readonly string[];
   /** Fails an operation if the record has changed: the project was deleted, or the deletion of a drive began. */
   unchanged: SharedCheck;
+  /** Drives that were there. Each of them is there while the record is unchanged, as a deletion changes it first. */
+  existing: Set<string>;
 }
 
 /** Something that belongs to a project, with the project as it was when the thing was read. */
@@ -63,8 +65,10 @@ export class ProjectCache {
       throw new NoSuchProject(project);
     }
     if (found.deleting.includes(drive)) throw new BeingDeleted("drive", drive);
-    // Deleting a drive changes the project first. A drive that is there now is there while the project is unchanged.
-    if (needsDrive && !await this.hasDrive({ project, drive })) throw new NoSuchDrive(drive);
+    if (needsDrive && !found.existing.has(drive)) {
+      if (!await this.hasDrive({ project, drive })) throw new NoSuchDrive(drive);
+      found.existing.add(drive);
+    }
     return found;
   }
 
@@ -102,6 +106,7 @@ export class ProjectCache {
     ]);
     if (value === null) return undefined;
     const { removing: deleting = [], ...settings } = value;
-    return { ...settings, deleting, unchanged: new SharedCheck(key, versionstamp) };
+    const unchanged = new SharedCheck(key, versionstamp);
+    return { ...settings, deleting, unchanged, existing: new Set() };
   }
 }

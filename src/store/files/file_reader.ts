@@ -20,7 +20,6 @@ import { type KeyRange, keys } from "../engine/keys.ts";
 import type { MemoryBudget } from "../engine/memory_budget.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import { bytesVersion, type FileRecord, fileText, type Place, placeId } from "../engine/records.ts";
-import { hasAny } from "../reads/read_queue.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
 import { isPresent, present, requireReadable } from "./file_record.ts";
 import type { OpenFile } from "./open_file.ts";
@@ -37,14 +36,15 @@ export interface Beside {
   keys: readonly Deno.KvKey[];
   ranges: readonly KeyRange[];
   /**
-   * Called with the current file, with the entries of the keys, and with whether there is an entry in one of the ranges.
+   * Called with the current file, with the entries of the keys, and with whether there is a record of a file, which may
+   * have expired, or an entry in one of the ranges.
    *
    * @throws what refuses to use the file.
    */
   require: (
     current: FileRecord | undefined,
     entries: readonly Deno.KvEntryMaybe<unknown>[],
-    isAnyInRanges: boolean,
+    isAny: boolean,
   ) => Promise<void>;
 }
 
@@ -260,11 +260,9 @@ export class FileReader {
    */
   async readForWrite(place: Place, beside?: Beside): Promise<Deno.KvEntryMaybe<FileRecord>> {
     if (beside === undefined) return await this.readRecord(place);
-    // Reads that begin together share a transaction.
-    const [[current, ...entries], isAny] = await Promise.all([
-      this.db.reads.get<[FileRecord, ...unknown[]]>([keys.file(place), ...beside.keys]),
-      hasAny(this.db.reader, beside.ranges),
-    ]);
+    const all = [keys.file(place), ...beside.keys];
+    const [[file, ...entries], isAny] = await this.db.reads.getAround(all, beside.ranges);
+    const current = file as Deno.KvEntryMaybe<FileRecord>;
     await beside.require(present(current.value), entries, isAny);
     return current;
   }

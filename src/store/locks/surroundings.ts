@@ -9,7 +9,7 @@ import { currentLocks } from "./lock_store.ts";
 export interface Surroundings {
   /** The locks of the drive. */
   locks: readonly LockRecord[];
-  /** Returns whether the folder exists that the name is in: for a name without a slash, the drive. */
+  /** Returns whether the folder exists that the name is in. A drive counts as one that does: see `Place.needsDrive`. */
   hasParent: () => Promise<boolean>;
   /** Returns whether there is a folder with this name. */
   isFolder: () => Promise<boolean>;
@@ -26,22 +26,19 @@ export function surroundings(
   place: Place,
   require: (current: FileRecord | undefined, around: Surroundings) => Promise<void>,
 ): Beside {
-  const { project, drive, name } = place;
+  const { name } = place;
   const parent = { ...place, name: name.slice(0, name.lastIndexOf("/") + 1) };
   const folder = { ...place, name: `${name}/` };
   const isInDrive = parent.name === "";
   return {
-    keys: [
-      keys.locks(place),
-      isInDrive ? keys.usage(project, drive, "files") : keys.folder(parent),
-    ],
+    keys: [keys.locks(place), ...(isInDrive ? [] : [keys.folder(parent)])],
     ranges: rangesBelow(folder),
-    require: async (current, [locks, marker], hasEntries) => {
-      const hasMarker = marker !== undefined && marker.versionstamp !== null;
+    require: async (current, [locks, marker], isAny) => {
+      const hasMarker = isInDrive || marker !== undefined && marker.versionstamp !== null;
       await require(current, {
         locks: currentLocks((locks?.value ?? null) as LocksRecord | null),
-        hasParent: async () => hasMarker || !isInDrive && await folderExists(reader, parent),
-        isFolder: async () => hasEntries && await folderExists(reader, folder),
+        hasParent: async () => hasMarker || await folderExists(reader, parent),
+        isFolder: async () => isAny && await folderExists(reader, folder),
       });
     },
   };

@@ -66,8 +66,7 @@ testOnAll("A write finds the folders around its name", async (bench) => {
     );
     return { hasParent, isFolder };
   };
-  assertEquals(await around("a"), { hasParent: false, isFolder: false });
-  assertEquals(await around("b"), { hasParent: true, isFolder: false });
+  assertEquals(await around("a"), { hasParent: true, isFolder: false });
   assertEquals(await around("folder/x"), { hasParent: false, isFolder: false });
   assertEquals(await around("folder/y"), { hasParent: true, isFolder: false });
   assertEquals(await around("folder"), { hasParent: true, isFolder: true });
@@ -78,6 +77,9 @@ testOnAll("A write finds the folders around its name", async (bench) => {
   await store.files.put({ ...DRIVE, name: "old/x" }, (async function* () {})(), expired);
   while (await store.files.reader.stat({ ...DRIVE, name: "old/x" }) !== undefined);
   assertEquals(await around("old"), { hasParent: true, isFolder: false });
+  await store.files.put({ ...DRIVE, name: "empty" }, (async function* () {})(), expired);
+  while (await store.files.reader.stat({ ...DRIVE, name: "empty" }) !== undefined);
+  assertEquals(await around("empty"), { hasParent: true, isFolder: true });
 });
 
 testOnAll(

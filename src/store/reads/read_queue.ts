@@ -19,6 +19,8 @@ export interface KvReader {
   hasAny?(ranges: readonly NameRange[]): Promise<boolean>;
   /** See `readReferenced`. */
   getReferenced?<T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>): Promise<Referenced<T, R>>;
+  /** See `readAround`. */
+  getAround?(keys: readonly Deno.KvKey[], ranges: readonly NameRange[]): Promise<Around>;
 }
 
 /** Returns the key of the entry that a value refers to, if any. */
@@ -26,6 +28,9 @@ export type ReferenceOf<T> = (value: T) => Deno.KvKey | undefined;
 
 /** An entry, and the one that its value refers to, if any. */
 export type Referenced<T, R> = [Deno.KvEntryMaybe<T>, Deno.KvEntryMaybe<R> | undefined];
+
+/** The entries of some keys, and whether there is the first of them or one in some ranges. */
+export type Around = [entries: Deno.KvEntryMaybe<unknown>[], isAny: boolean];
 
 /** A range of keys that differ in their last parts only. These are strings without NUL, and the start's is one, too. */
 export interface NameRange {
@@ -68,6 +73,8 @@ export interface EntryReader {
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }>;
   /** Returns an entry and the one that its value refers to. Other commits may come between the two reads. */
   getReferenced<T, R>(key: Deno.KvKey, referenceOf: ReferenceOf<T>): Promise<Referenced<T, R>>;
+  /** See `readAround`. */
+  getAround(keys: readonly Deno.KvKey[], ranges: readonly NameRange[]): Promise<Around>;
 }
 
 /** Reads an entry and the one that its value refers to: a reader that does not wait takes no promise between them. */
@@ -80,6 +87,20 @@ export async function readReferenced<T, R>(
   const first = await reader.get<T>(key);
   const reference = first.value === null ? undefined : referenceOf(first.value);
   return [first, reference === undefined ? undefined : await reader.get<R>(reference)];
+}
+
+/** Reads up to `MAX_GET_MANY` entries. The ranges matter only if there is no entry of the first key. */
+export async function readAround(
+  reader: KvReader,
+  keys: readonly Deno.KvKey[],
+  ranges: readonly NameRange[],
+): Promise<Around> {
+  if (reader.getAround !== undefined) return await reader.getAround(keys, ranges);
+  return aroundOf(await Promise.all([reader.getMany<unknown[]>(keys), hasAny(reader, ranges)]));
+}
+
+function aroundOf([entries, isInRanges]: Around): Around {
+  return [entries, isInRanges || entries[0]?.versionstamp !== null];
 }
 
 /** Keys in one `getMany`, a limit of Deno KV. */
@@ -129,6 +150,11 @@ export class ReadQueue implements EntryReader {
     if (reference === undefined) return [first, undefined];
     const [second] = await this.get<[R]>([reference]);
     return [first, second];
+  }
+
+  async getAround(keys: readonly Deno.KvKey[], ranges: readonly NameRange[]): Promise<Around> {
+    const read = [this.get<unknown[]>(keys), hasAny(this.reader, ranges)] as const;
+    return aroundOf(await Promise.all(read));
   }
 
   #start(): void {

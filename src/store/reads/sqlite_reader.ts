@@ -16,6 +16,7 @@ import {
   type KvRow,
 } from "./kv_encoding.ts";
 import {
+  type Around,
   hasAny,
   type KvReader,
   type ListOptions,
@@ -149,19 +150,22 @@ export class SqliteReader implements KvReader, Disposable {
     keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
     if (keys.length === 0) return [] as never;
-    return await this.#readFrom(() => this.#queue.get<T>(keys), () => this.#readMany<T>(keys));
+    return await this.#readFrom<unknown>(
+      () => this.#queue.get<T>(keys),
+      () => this.#read(() => this.#entries(keys), ({ length }) => length),
+    ) as { [K in keyof T]: Deno.KvEntryMaybe<T[K]> };
   }
 
-  async #readMany<T extends readonly unknown[]>(
-    keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
-  ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
-    const rows = await this.#rows<IndexedRow>(
-      this.#statementFor(keys.length),
-      keys.map(encodeKey),
+  /** Reads all at one moment and in one turn. */
+  async getAround(keys: readonly Deno.KvKey[], ranges: readonly NameRange[]): Promise<Around> {
+    const read = (): Around => {
+      const entries = this.#entries(keys);
+      return [entries, entries[0]?.versionstamp !== null || this.#hasAny(ranges)];
+    };
+    return await this.#readFrom(
+      () => this.#queue.getAround(keys, ranges),
+      () => this.#read(read, () => keys.length + ranges.length),
     );
-    const found: Deno.KvEntryMaybe<unknown>[] = keys.map((key) => this.#entryOf(key, undefined));
-    for (const row of rows) found[row.i] = this.#entryOf(keys[row.i] ?? [], row);
-    return found as { [K in keyof T]: Deno.KvEntryMaybe<T[K]> };
   }
 
   list<T>(
@@ -188,9 +192,7 @@ export class SqliteReader implements KvReader, Disposable {
 
   async hasAny(ranges: readonly NameRange[]): Promise<boolean> {
     if (this.#mustWait()) return await hasAny(this.slow, ranges);
-    const isIn = ({ start, end }: NameRange) =>
-      this.#any.get(encodeKey(start), encodeKey(end)) !== undefined;
-    return await this.#read(() => ranges.some(isIn), () => ranges.length);
+    return await this.#read(() => this.#hasAny(ranges), () => ranges.length);
   }
 
   /** Returns the first of these entries that is no counter. No value is read. */
@@ -221,6 +223,21 @@ export class SqliteReader implements KvReader, Disposable {
 
   #entry<T>(key: Deno.KvKey): Deno.KvEntryMaybe<T> {
     return this.#entryOf<T>(key, this.#get.get(encodeKey(key)) as Omit<KvRow, "k"> | undefined);
+  }
+
+  #entries(keys: readonly Deno.KvKey[]): Deno.KvEntryMaybe<unknown>[] {
+    const rows = this.#statementFor(keys.length).all(...keys.map(encodeKey));
+    const found = keys.map((key) => this.#entryOf(key, undefined));
+    for (const row of rows as unknown as IndexedRow[]) {
+      found[row.i] = this.#entryOf(keys[row.i] ?? [], row);
+    }
+    return found;
+  }
+
+  #hasAny(ranges: readonly NameRange[]): boolean {
+    return ranges.some(({ start, end }) =>
+      this.#any.get(encodeKey(start), encodeKey(end)) !== undefined
+    );
   }
 
   #entryOf<T>(key: Deno.KvKey, row: Omit<KvRow, "k"> | undefined): Deno.KvEntryMaybe<T> {

@@ -7,6 +7,7 @@ import {
   type EntryReader,
   type KvReader,
   type ListOptions,
+  readAround,
   readNames,
   ReadQueue,
   readReferenced,
@@ -100,6 +101,20 @@ Deno.test("Every read returns what Deno KV returns", async () => {
     for (const [selector, options] of SELECTORS) {
       const read = (from: KvReader) => Array.fromAsync(from.list(selector, options));
       assertEquals(await read(reader), await read(kv), JSON.stringify([selector, options]));
+    }
+  });
+});
+
+Deno.test("Entries around a name are what Deno KV returns", async () => {
+  await withReader(async (reader, raw) => {
+    const kv = recordReader(raw, new UnreadableEntries());
+    const some = { start: ["a", "b"], end: ["a", "bb"] };
+    const none = { start: ["x"], end: ["y"] };
+    const cases = [[["a"], none, true], [["no"], some, true], [["no"], none, false]] as const;
+    for (const [key, range, isAny] of cases) {
+      const around = await readAround(reader, [key, ["u"]], [none, range]);
+      assertEquals(around, await readAround(kv, [key, ["u"]], [none, range]));
+      assertEquals(around[1], isAny);
     }
   });
 });
