@@ -32,9 +32,10 @@ export async function holderOf(
   const header = call.request.headers.get("if");
   if (header === null) return { by: call.by, tokens: new Set() };
   const lists = parseIf(header);
+  const locksOf = locksByDrive(call, deps);
   for (const { tag, conditions } of lists) {
     const target = tag === undefined ? resource : await taggedResource(call, deps, tag);
-    const state = target && await stateOf(call, deps, target);
+    const state = target && await stateOf(target, locksOf);
     if (conditions.every((condition) => holds(condition, state))) {
       return { by: call.by, tokens: tokensIn(lists) };
     }
@@ -48,15 +49,23 @@ interface State {
   tokens: ReadonlySet<string>;
 }
 
-async function stateOf(
-  { project }: DavCall,
-  { store }: DavDeps,
-  resource: Resource,
-): Promise<State> {
+/** Returns the locks of a drive. */
+type LocksOf = (drive: string) => Promise<readonly LockRecord[]>;
+
+/** Reads the locks of each drive once: a header `If` may have a hundred lists. */
+function locksByDrive({ project }: DavCall, { store }: DavDeps): LocksOf {
+  const known = new Map<string, ReturnType<LocksOf>>();
+  return (drive) => {
+    const locks = known.get(drive) ?? store.locks.list({ project, drive });
+    known.set(drive, locks);
+    return locks;
+  };
+}
+
+async function stateOf(resource: Resource, locksOf: LocksOf): Promise<State> {
   if (!("place" in resource)) return { etag: undefined, tokens: new Set() };
   const { drive, name } = resource.place;
-  const locks = await store.locks.list({ project, drive });
-  const covering = locks.filter((lock) => covers(lock, name));
+  const covering = (await locksOf(drive)).filter((lock) => covers(lock, name));
   return {
     etag: resource.kind === "file" ? resource.record.version : undefined,
     tokens: new Set(covering.map(({ token }) => token)),
@@ -120,11 +129,10 @@ export async function requireUnlocked(
   holder: Holder,
   changes: readonly PlacedChange[],
 ): Promise<void> {
+  const locksOf = locksByDrive(call, deps);
   const missing: string[] = [];
   for (const change of changes) {
-    const { project } = call;
-    const locks = await deps.store.locks.list({ project, drive: change.drive });
-    missing.push(...pathsOfMissing(call, deps, holder, locks, change));
+    missing.push(...pathsOfMissing(call, deps, holder, await locksOf(change.drive), change));
   }
   if (missing.length > 0) throw davErrors.locked([...new Set(missing)]);
 }

@@ -1,3 +1,4 @@
+import { KeyedMutex } from "../../rules/concurrency.ts";
 import { byteLength } from "../../rules/names.ts";
 import type { Database } from "../engine/database.ts";
 import { keys } from "../engine/keys.ts";
@@ -30,6 +31,9 @@ export interface LockDecision<T> {
  * and replaces them in one operation, whichever process makes it, and a write looks them up with one read.
  */
 export class LockStore {
+  /** By drive: changes of this process would fail each other, as they replace the same entry. */
+  private readonly turns = new KeyedMutex();
+
   constructor(private readonly db: Database, private readonly projects: ProjectCache) {}
 
   /** Returns the locks of a drive that have not expired. */
@@ -49,6 +53,14 @@ export class LockStore {
    * @throws {TooManyLocks}
    */
   async change<T>(
+    drive: LockedDrive,
+    decide: (locks: readonly LockRecord[]) => LockDecision<T>,
+  ): Promise<T> {
+    const turn = JSON.stringify([drive.project, drive.drive]);
+    return await this.turns.run(turn, () => this.#change(drive, decide));
+  }
+
+  async #change<T>(
     drive: LockedDrive,
     decide: (locks: readonly LockRecord[]) => LockDecision<T>,
   ): Promise<T> {

@@ -3,6 +3,7 @@ import { delay } from "@std/async/delay";
 import { NoSuchDrive, NoSuchProject } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { LockRecord } from "../engine/records.ts";
+import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import { DRIVE } from "../testing/bodies.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { TooManyLocks } from "./lock_store.ts";
@@ -79,4 +80,11 @@ testOnAll("Locks are deleted with their drive", async (bench) => {
     () => store.locks.change({ ...DRIVE, project: "none" }, () => ({ result: 1 })),
     NoSuchProject,
   );
+});
+
+testOnAll("Many changes at the same time wait for each other", async (bench) => {
+  await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+  const all = Array.from({ length: 2 * MAX_TRANSACTION_TRIES }, (_, i) => i);
+  const counts = await Promise.all(all.map((i) => add(bench, lock(`${i}`))));
+  assertEquals(counts, all);
 });
