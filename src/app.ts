@@ -37,8 +37,7 @@ import {
 } from "./api/files/uploads.ts";
 import { createArchive } from "./api/sharing/create_archive.ts";
 import { createDownload, openDownload } from "./api/sessions/downloads.ts";
-import { createSignInCode } from "./api/sessions/sign_in_codes.ts";
-import { showSession, signIn, signOut } from "./api/sessions/session.ts";
+import { createSignInCode, showSession, signIn, signOut } from "./api/sessions/session.ts";
 import { endSession, endSessions, listSessions } from "./api/sessions/sessions.ts";
 import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
 import { changeLink, createLink, listLinks, revokeLink } from "./api/sharing/links.ts";
@@ -46,18 +45,21 @@ import { openLink, unlockLink } from "./api/sharing/share.ts";
 import { secureShared } from "./api/sharing/shared_headers.ts";
 import { showDashboard, showDashboardFile } from "./api/server/dashboard.ts";
 import { forwardAuth } from "./api/server/forward_auth.ts";
-import { showHealth, showReadiness } from "./api/server/health.ts";
-import { showMetrics } from "./api/server/metrics.ts";
+import { showHealth, showMetrics, showReadiness } from "./api/server/monitoring.ts";
 import { showDescription } from "./api/server/openapi.ts";
-import { addCorsHeaders, optionsResponse } from "./http/cors.ts";
+import { addCorsHeaders, optionsResponse } from "./http/browser_headers.ts";
 import { renderError, toHttpError } from "./http/error_response.ts";
 import { errors } from "./http/http_error.ts";
 import { compressJson } from "./http/responses/json_response.ts";
-import { clientAddress } from "./http/network/client_address.ts";
-import { type RequestContext, requestIdOf, type RequestInfo } from "./http/request_context.ts";
-import { requestedHost, requestOrigin } from "./http/network/request_origin.ts";
+import { clientAddress, requestedHost, requestOrigin } from "./http/network/client_address.ts";
+import {
+  observeEnd,
+  type RequestContext,
+  requestIdOf,
+  type RequestInfo,
+} from "./http/request_context.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
-import { observeEnd, withoutBody } from "./http/responses/sent_response.ts";
+import { withoutBody } from "./http/responses/http_response.ts";
 
 /** The first segment of the paths of links. */
 const SHARE = "s";

@@ -1,7 +1,6 @@
 import { PERMISSIONS } from "../rules/rights.ts";
 import type { ApiRequest } from "./api/transport.ts";
-import type { Connection } from "./connection.ts";
-import type { Credentials } from "./credentials.ts";
+import type { Connection, Credentials } from "./connection.ts";
 import { ClientError, hasStatus, isTemporary, isUndone } from "./errors.ts";
 
 /** The administration of a server over its HTTP API. Paths are given as segments after `/admin/v1`. */

@@ -1,8 +1,8 @@
-import { requestIdOf, type RequestKind } from "../http/request_context.ts";
+import { observeEnd, requestIdOf, type RequestKind } from "../http/request_context.ts";
 import { assertHost, parseTarget } from "../http/request_target.ts";
 import { errors } from "../http/http_error.ts";
 import type { HttpResponse } from "../http/responses/http_response.ts";
-import { observeEnd, withoutBody } from "../http/responses/sent_response.ts";
+import { withoutBody } from "../http/responses/http_response.ts";
 import type { Permission } from "../rules/rights.ts";
 import { authorize, type DavCall, type DavDeps, type Incoming } from "./dav_call.ts";
 import { davErrors, errorResponse, toDavError } from "./dav_error.ts";

@@ -1,6 +1,6 @@
 import { toHttpError } from "../http/error_response.ts";
 import { HttpResponse } from "../http/responses/http_response.ts";
-import { reasonPhrase } from "../http1/reason_phrase.ts";
+import { reasonPhrase } from "../http1/response_writer.ts";
 import { RightMissing } from "../rules/rights.ts";
 import { NoSuchDrive } from "../store/engine/errors.ts";
 import { TooManyLocks } from "../store/locks/lock_store.ts";

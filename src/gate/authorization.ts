@@ -1,6 +1,6 @@
 import { errors, type HttpError } from "../http/http_error.ts";
 import type { HttpResponse } from "../http/responses/http_response.ts";
-import { gateErrors } from "./gate_errors.ts";
+import { errorResponse, gateErrors, isNavigation, redirectResponse } from "./gate_response.ts";
 import { isFromOtherSite } from "../http/network/wrong_keys.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { NO_BODY } from "../http1/body.ts";
@@ -11,7 +11,6 @@ import type { AppInfo } from "../store/accounts/apps.ts";
 import type { Store } from "../store/store.ts";
 import type { AuthorizationContext } from "./context.ts";
 import { type ClientInfo, clientInfoOf, type Peer } from "./forwarded_headers.ts";
-import { errorResponse, isNavigation, redirectResponse } from "./gate_response.ts";
 import { findRoute, type Route } from "./routing.ts";
 import { mayUseSession, SESSION_NAMES, sessionName, sessionTokens } from "./session_cookie.ts";
 import {

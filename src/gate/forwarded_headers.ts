@@ -1,7 +1,7 @@
-import { gateErrors } from "./gate_errors.ts";
+import { gateErrors } from "./gate_response.ts";
 import { clientAddress, type TrustedProxies } from "../http/network/client_address.ts";
 import { NO_BODY } from "../http1/body.ts";
-import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
+import { HSTS, HSTS_HEADER } from "../http/browser_headers.ts";
 import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead, ResponseHead } from "../http1/message_head.ts";
 import { isHost } from "../rules/hosts.ts";

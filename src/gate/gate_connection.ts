@@ -1,6 +1,6 @@
 import { toHttpError } from "../http/error_response.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
-import { gateErrors } from "./gate_errors.ts";
+import { errorResponse, gateErrors, gateRequestId } from "./gate_response.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import type { HttpResponse } from "../http/responses/http_response.ts";
 import { type BodyReader, bodyReader, isFullyReceived } from "../http1/body.ts";
@@ -12,7 +12,6 @@ import { writeResponse } from "../http1/response_writer.ts";
 import type { AuthorizedRequest } from "./authorization.ts";
 import type { GateContext } from "./context.ts";
 import { type Peer, peerOf } from "./forwarded_headers.ts";
-import { errorResponse, gateRequestId } from "./gate_response.ts";
 import { completed, respond } from "./respond.ts";
 import { closesAfter, type GateRequest, ProxiedRequest } from "./proxied_request.ts";
 import { UpstreamForbidden } from "./upstreams.ts";

@@ -1,6 +1,6 @@
 import { toHttpError } from "../http/error_response.ts";
 import type { RequestContext } from "../http/request_context.ts";
-import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
+import { HSTS, HSTS_HEADER } from "../http/browser_headers.ts";
 import type { HttpResponse } from "../http/responses/http_response.ts";
 import { ConnectionLost } from "../http1/connection.ts";
 import { MalformedMessage } from "../http1/headers.ts";
@@ -8,8 +8,7 @@ import type { RequestHead } from "../http1/message_head.ts";
 import { type AuthorizedRequest, authorizeRequest } from "./authorization.ts";
 import type { AuthorizationContext, GateDeps } from "./context.ts";
 import type { Peer } from "./forwarded_headers.ts";
-import { gateErrors } from "./gate_errors.ts";
-import { errorResponse } from "./gate_response.ts";
+import { errorResponse, gateErrors } from "./gate_response.ts";
 
 /** A request as any server received it. */
 interface ReceivedRequest {

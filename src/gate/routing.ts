@@ -1,4 +1,4 @@
-import { gateErrors } from "./gate_errors.ts";
+import { gateErrors } from "./gate_response.ts";
 import { decodeSegment } from "../http/request_target.ts";
 import { hostnameOf, type HostRules } from "../rules/hosts.ts";
 import { appNameProblem, isProjectId } from "../rules/names.ts";

@@ -1,4 +1,4 @@
-import { DASHBOARD_COOKIE } from "../http/network/dashboard_cookie.ts";
+import { DASHBOARD_COOKIE } from "../http/network/request_secrets.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
 
 // `@std/http/cookie` is wrong here: it keeps one cookie of a name, but a browser sends one per path, and it cannot remove a

@@ -1,7 +1,7 @@
 import { escapeHtml, Html } from "../http/responses/html.ts";
 import { errors } from "../http/http_error.ts";
 import type { HttpResponse } from "../http/responses/http_response.ts";
-import { gateErrors } from "./gate_errors.ts";
+import { gateErrors, pageResponse, redirectResponse } from "./gate_response.ts";
 import { joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
@@ -9,7 +9,6 @@ import { SESSION_TIME } from "../store/sessions/app_sessions.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { AuthorizationContext } from "./context.ts";
 import type { ClientInfo } from "./forwarded_headers.ts";
-import { pageResponse, redirectResponse } from "./gate_response.ts";
 import type { Route } from "./routing.ts";
 import { isSameOrigin, SESSION_NAMES, sessionCookie, sessionTokens } from "./session_cookie.ts";
 

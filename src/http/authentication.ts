@@ -3,7 +3,7 @@ import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import type { FoundProjectKey } from "../store/accounts/project_keys.ts";
 import type { Store } from "../store/store.ts";
 import { errors, type HttpError } from "./http_error.ts";
-import { csrfOf, dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
+import { csrfOf, dashboardTokens, SESSION_HEADER } from "./network/request_secrets.ts";
 import { isFromOtherSite, type WrongKeyLimiter } from "./network/wrong_keys.ts";
 import type { RequestContext } from "./request_context.ts";
 

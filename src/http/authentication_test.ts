@@ -9,7 +9,7 @@ import {
   reauthenticate,
 } from "./authentication.ts";
 import { HttpError } from "./http_error.ts";
-import { csrfOf } from "./network/dashboard_cookie.ts";
+import { csrfOf } from "./network/request_secrets.ts";
 import { MAX_WRONG_KEYS, WrongKeyLimiter } from "./network/wrong_keys.ts";
 import { someContext } from "./test_support.ts";
 

@@ -1,5 +1,5 @@
-import { basicPassword } from "./network/basic_password.ts";
-import { dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
+import { basicPassword, dashboardTokens, SESSION_HEADER } from "./network/request_secrets.ts";
+import type { Store } from "../store/store.ts";
 
 /** The connection of a request that waits. The runtime's own server does not have it. */
 export interface RequestConnection {
@@ -149,4 +149,36 @@ function hasSecret(id: string, headers: Headers): boolean {
     ...dashboardTokens(headers),
   ];
   return secrets.some((secret) => secret && id.includes(secret));
+}
+
+/** What is known of a request while it is answered. */
+interface AnsweredRequest {
+  context: RequestContext;
+  info: Deno.ServeHandlerInfo;
+}
+
+/** Receives the end of a request. */
+interface Observers {
+  observer: RequestObserver;
+  store: Pick<Store, "usageHistory">;
+}
+
+/**
+ * Completes the context when the response has been sent. A body in memory is sent at once; the bytes of a stream are counted
+ * as they leave. Reading `response.body` here would turn a body in memory into a stream, which costs more than the request.
+ */
+export function observeEnd(
+  { context, info }: AnsweredRequest,
+  response: Response,
+  { observer, store }: Observers,
+): void {
+  context.status = response.status;
+  if (!context.isStreaming && context.method !== "HEAD" && response.status !== 304) {
+    context.sent = Number(response.headers.get("content-length") ?? 0);
+  }
+  const end = () => {
+    observer.end(context);
+    if (context.project !== undefined) store.usageHistory.traffic.count(context.project, context);
+  };
+  info.completed.then(end, end);
 }

@@ -1,10 +1,10 @@
 import type { Store } from "../store/store.ts";
 import type { Pace } from "./body.ts";
-import type { CorsOrigins } from "./cors.ts";
+import type { CorsOrigins } from "./browser_headers.ts";
 import type { TrustedProxies } from "./network/client_address.ts";
 import type { WrongKeyLimiter } from "./network/wrong_keys.ts";
 import type { RequestObserver } from "./request_context.ts";
-import type { RunningUploads, UploadSlots } from "./upload_slots.ts";
+import type { RunningUploads, UploadSlots } from "./store_body.ts";
 
 /** The parts of the server that the drive API and the S3 API share. */
 export interface ServerParts {

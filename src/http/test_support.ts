@@ -2,7 +2,7 @@ import type { Store } from "../store/store.ts";
 import { WrongKeyLimiter } from "./network/wrong_keys.ts";
 import { RequestContext, RequestObserver } from "./request_context.ts";
 import type { ServerParts } from "./server_parts.ts";
-import { RunningUploads, UploadSlots } from "./upload_slots.ts";
+import { RunningUploads, UploadSlots } from "./store_body.ts";
 
 export function someContext(): RequestContext {
   return new RequestContext("r1", "GET", 0);

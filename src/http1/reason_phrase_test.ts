@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { reasonPhrase } from "./reason_phrase.ts";
+import { reasonPhrase } from "./response_writer.ts";
 
 Deno.test("The phrases of statuses are those that their RFCs register", () => {
   const registered = {

@@ -1,6 +1,6 @@
 import type { ClientConnection } from "./client_connection.ts";
 import { MAX_READ_BUFFER, NO_BYTES } from "./connection.ts";
-import { reasonPhrase } from "./reason_phrase.ts";
+import { STATUS_TEXT } from "@std/http/status";
 
 /** Properties of the request and its connection that determine how a response is sent. */
 export interface ResponseContext {
@@ -145,4 +145,17 @@ function serializeHead({ status, headers }: Response, { closes }: ResponseContex
   if (!headers.has("date")) text += `date: ${new Date().toUTCString()}\r\n`;
   if (closes) text += "connection: close\r\n";
   return text;
+}
+
+/** Where the standard library differs from RFC 9110 and RFC 4918. */
+const REGISTERED: Readonly<Record<number, string>> = {
+  203: "Non-Authoritative Information",
+  207: "Multi-Status",
+  407: "Proxy Authentication Required",
+  422: "Unprocessable Content",
+};
+
+/** Returns the reason phrase of a status, or an empty text for an unregistered one. */
+export function reasonPhrase(status: number): string {
+  return REGISTERED[status] ?? STATUS_TEXT[status] ?? "";
 }

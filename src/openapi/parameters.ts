@@ -1,4 +1,4 @@
-import { DEFAULT_USAGE_DAYS, MAX_USAGE_DAYS } from "../rules/lifetimes.ts";
+import { DEFAULT_USAGE_DAYS, MAX_USAGE_DAYS } from "../rules/units.ts";
 import { MAX_APP_NAME, MAX_FILE_NAME, MAX_LIST, MAX_SEARCHED } from "../rules/names.ts";
 import { schema } from "./schemas.ts";
 import type { Parameter, Schema } from "./types.ts";

@@ -1,6 +1,6 @@
 import { ERROR_CODE_NAMES, errorKind } from "../rules/error_codes.ts";
 import { MAX_HOST, MAX_HOST_LABEL, MAX_UPSTREAM } from "../rules/hosts.ts";
-import { MAX_EXPIRES_IN } from "../rules/lifetimes.ts";
+import { MAX_EXPIRES_IN } from "../rules/units.ts";
 import {
   MAX_APP_NAME,
   MAX_DESCRIPTION,

@@ -1,7 +1,6 @@
 import { keyRefusal } from "../http/authentication.ts";
 import { errors } from "../http/http_error.ts";
-import { clientAddress } from "../http/network/client_address.ts";
-import { requestOrigin } from "../http/network/request_origin.ts";
+import { clientAddress, requestOrigin } from "../http/network/client_address.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import type { Query } from "../http/request_target.ts";
 import type { FoundS3Key } from "../store/accounts/s3_keys.ts";

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { UploadSlots } from "../http/upload_slots.ts";
+import { UploadSlots } from "../http/store_body.ts";
 import { KIB, MIB } from "../rules/units.ts";
 import { S3Bench } from "./test_support.ts";
 import { childrenNamed, childText } from "../xml/xml_reader.ts";

@@ -1,9 +1,9 @@
-import { addCorsHeaders, optionsResponse } from "../http/cors.ts";
+import { addCorsHeaders, optionsResponse } from "../http/browser_headers.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
-import { type RequestContext, requestIdOf } from "../http/request_context.ts";
+import { observeEnd, type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { assertHost, Query } from "../http/request_target.ts";
 import type { HttpResponse } from "../http/responses/http_response.ts";
-import { observeEnd, withoutBody } from "../http/responses/sent_response.ts";
+import { withoutBody } from "../http/responses/http_response.ts";
 import { verifySignature } from "./auth/signature.ts";
 import { SigningKeys } from "./auth/signing_key.ts";
 import { authenticate, type RoutedRequest } from "./authenticate.ts";

@@ -2,7 +2,7 @@ import { createApp } from "../app.ts";
 import type { Deps } from "../api/endpoint.ts";
 import { isDavRequest } from "../dav/dav_request.ts";
 import type { HttpError } from "../http/http_error.ts";
-import { requestedHost } from "../http/network/request_origin.ts";
+import { requestedHost } from "../http/network/client_address.ts";
 import type { Handler } from "../http1/server.ts";
 import { isWithin } from "../rules/hosts.ts";
 

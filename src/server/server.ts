@@ -6,12 +6,12 @@
  */
 import type { CertificateStatus } from "../acme/certificate_entry.ts";
 import type { Deps, GateAddress } from "../api/endpoint.ts";
-import { Readiness } from "../api/server/health.ts";
+import { Readiness } from "../api/server/monitoring.ts";
 import type { ServeOptions } from "../cli/options/serve_options.ts";
 import { FOR_WEBHOOKS, UpstreamRules } from "../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import type { StaticFiles } from "../http/responses/static_files.ts";
-import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import { RunningUploads, UploadSlots } from "../http/store_body.ts";
 import { HostRules, type ServerNames } from "../rules/hosts.ts";
 import { hashSecret } from "../rules/secrets.ts";
 import { S3KeyFile, type S3SecretKey } from "../store/accounts/s3_secrets.ts";
@@ -30,10 +30,11 @@ import { type BackgroundPart, Store, type StoreOptions } from "../store/store.ts
 import { converter } from "../store/upgrade/upgrade.ts";
 import { VERSION } from "../version.ts";
 import { WebhookDeliverer } from "../webhooks/deliverer.ts";
-import { createMemoryBudget } from "./memory.ts";
 import type { Observation } from "./observation.ts";
 import { commonLimiter } from "./peers.ts";
 import { type Responders, respondersOf, s3Address } from "./responders.ts";
+import process from "node:process";
+import { defaultMemoryBudget, MemoryBudget } from "../store/engine/memory_budget.ts";
 
 /** The least time, in milliseconds, before the average rate of an upload is checked. */
 const UPLOAD_GRACE = 30_000;
@@ -248,4 +249,30 @@ function diskOf(
   });
   const keeper = ballast && new DiskKeeper({ ballast, logs, disk, freeBytes, onError });
   return { disk, keeper };
+}
+
+/** Returns the part of a process in the configured memory budget, or in one that fits the machine. */
+export function createMemoryBudget(
+  { memoryBudget, idleTimeout }: { memoryBudget: number | undefined; idleTimeout: number },
+  processes: number = 1,
+): MemoryBudget {
+  const whole = memoryBudget ?? defaultMemoryBudget(machineMemory(), processes);
+  const bytes = Math.floor(whole / processes);
+  return new MemoryBudget(bytes, { maxWait: idleTimeout });
+}
+
+/**
+ * Returns the bytes of memory that the process may use: those of the machine, or the limit of its container or service. 0
+ * if unknown.
+ */
+export function machineMemory(): number {
+  try {
+    const { total } = Deno.systemMemoryInfo();
+    // Without a limit, 0 or a huge number. The runtime reads it, as the program has no permission to read /sys.
+    const limit = Number(process.constrainedMemory?.() ?? 0);
+    return limit > 0 ? Math.min(total, limit) : total;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return 0;
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { MAX_HOST } from "../../rules/hosts.ts";
 import { driveNameProblem, isProjectId, keyNameProblem, MAX_LIST } from "../../rules/names.ts";
-import { MAX_TRASH_DAYS } from "../../rules/lifetimes.ts";
+import { MAX_TRASH_DAYS } from "../../rules/units.ts";
 import { MAX_DELETING_DRIVES, type ProjectInfo } from "../../store/accounts/projects.ts";
 import type { Deps } from "../endpoint.ts";
 import {

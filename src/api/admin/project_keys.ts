@@ -17,9 +17,8 @@ import {
   PERMISSIONS,
   Rights,
 } from "../../rules/rights.ts";
-import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
+import { MAX_EXPIRES_IN, SECOND } from "../../rules/units.ts";
 import { KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
-import { SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
 import type { NewKey } from "../../store/accounts/key_entries.ts";
 import type { Deps } from "../endpoint.ts";

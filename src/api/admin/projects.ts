@@ -3,7 +3,7 @@ import { json } from "../../http/responses/json_response.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { isProjectId, keyNameProblem } from "../../rules/names.ts";
-import { MAX_TRASH_DAYS } from "../../rules/lifetimes.ts";
+import { MAX_TRASH_DAYS } from "../../rules/units.ts";
 import { keyPrefix } from "../../rules/secrets.ts";
 import { administratorEndpoint, jsonFailures } from "./admin_call.ts";
 import {

@@ -4,8 +4,7 @@
  * @module
  */
 import { isoDeadline } from "../../rules/dates.ts";
-import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
-import { SECOND } from "../../rules/units.ts";
+import { MAX_EXPIRES_IN, SECOND } from "../../rules/units.ts";
 import type { UploadSession } from "../../store/engine/records.ts";
 import type { ListedFile } from "../../store/listing/listing.ts";
 import type { FileAttributes } from "../../store/uploads/upload_store.ts";

@@ -1,6 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { Fields } from "../../http/json_body.ts";
-import { MAX_JSON_VALUES } from "../../http/json_scan.ts";
+import { Fields, MAX_JSON_VALUES } from "../../http/json_body.ts";
 import { boundedJson } from "../../http/responses/json_response.ts";
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, listOf, NOT_BLANK, schema } from "../../openapi/schemas.ts";

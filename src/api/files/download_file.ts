@@ -1,5 +1,5 @@
 import { formatDigest } from "../../http/body.ts";
-import { MTIME } from "../../http/cors.ts";
+import { MTIME } from "../../http/browser_headers.ts";
 import { secureFile, sendFile, type SendOptions } from "../../http/responses/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { ResponseHeaders } from "../../http/responses/http_response.ts";

@@ -1,17 +1,17 @@
 import { keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields, SMALL_BODY } from "../../http/json_body.ts";
-import { dashboardCookie } from "../../http/network/dashboard_cookie.ts";
+import { dashboardCookie } from "../../http/network/request_secrets.ts";
 import { header, jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import type { Failures } from "../../openapi/operation.ts";
 import { closed, schema } from "../../openapi/schemas.ts";
 import type { HeaderObjects } from "../../openapi/types.ts";
-import { browserName } from "./browser_name.ts";
+import { browserName, currentSession, SESSION_SCHEMAS, sessionJson } from "./session_json.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { type BrowserClient, looksLikeSignInCode } from "../../store/sessions/sign_ins.ts";
 import { type Deps, publicEndpoint, type RoutedRequest } from "../endpoint.ts";
-import { jsonFailures } from "../admin/admin_call.ts";
+import { administratorEndpoint, changeFailures, jsonFailures } from "../admin/admin_call.ts";
 import {
   cookieScope,
   requireSameOrigin,
@@ -19,7 +19,8 @@ import {
   sessionsOfCookies,
   type SignedIn,
 } from "./session_call.ts";
-import { currentSession, SESSION_SCHEMAS, sessionJson } from "./session_json.ts";
+import { json } from "../../http/responses/json_response.ts";
+import { isoSeconds } from "../../rules/dates.ts";
 
 /** The headers of every successful response about sessions. */
 export const sessionHeaders: HeaderObjects = {
@@ -142,3 +143,41 @@ async function endSession(routed: RoutedRequest, deps: Deps): Promise<Response> 
 async function endAll(found: readonly SignedIn[], { store }: Deps): Promise<void> {
   for (const { session } of found) await store.signIns.end(session);
 }
+
+/**
+ * Returns the address of the dashboard that a code signs in to. Servers do not receive what follows the `#`.
+ *
+ * @param server The server's address, without a slash at its end.
+ */
+export function signInUrl(server: string, code: string): string {
+  return `${server}/#code=${code}`;
+}
+
+/** `POST /admin/v1/sign-in-codes`: a code that signs the administrator in once. */
+export const createSignInCode = administratorEndpoint({
+  id: "createSignInCode",
+  tag: "The server",
+  summary: "Create a sign-in code",
+  description:
+    "Creates a code that signs one browser in to the dashboard as the administrator, within 15 minutes and once. It is " +
+    "returned only in this response.",
+  success: { 201: jsonResponse("The code.", "SignInCode") },
+  failures: changeFailures,
+  schemas: {
+    SignInCode: closed({
+      code: { type: "string", pattern: "^once_[A-Za-z0-9]{32}$" },
+      url: { type: "string", format: "uri", description: "Opens the dashboard and signs in." },
+      expires: schema("Second"),
+    }),
+  },
+}, async ({ credential, actor, origin }, { store, basePath }) => {
+  const made = await store.signIns.createCode({ hash: credential }, actor);
+  // The token was renewed in the meantime.
+  if (made === undefined) throw errors.unknownToken();
+  const { code, expires } = made;
+  return json(201, {
+    code,
+    url: signInUrl(origin() + basePath, code),
+    expires: isoSeconds(expires),
+  });
+});

@@ -4,7 +4,7 @@
  * @module
  */
 import { errors } from "../../http/http_error.ts";
-import { type CookieScope, dashboardTokens } from "../../http/network/dashboard_cookie.ts";
+import { type CookieScope, dashboardTokens } from "../../http/network/request_secrets.ts";
 import { json } from "../../http/responses/json_response.ts";
 import { hashSecret } from "../../rules/secrets.ts";
 import type { BrowserSession } from "../../store/sessions/sign_ins.ts";

@@ -4,7 +4,7 @@ import { boundedJson, json, pagingOf } from "../../http/responses/json_response.
 import { jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import { closed, count, listOf, orNull, schema } from "../../openapi/schemas.ts";
 import { isoSeconds } from "../../rules/dates.ts";
-import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
+import { MAX_EXPIRES_IN, SECOND } from "../../rules/units.ts";
 import type { Rights } from "../../rules/rights.ts";
 import {
   byteLength,
@@ -13,7 +13,6 @@ import {
   MAX_LIST,
   prefixProblem,
 } from "../../rules/names.ts";
-import { SECOND } from "../../rules/units.ts";
 import type { LinkTarget } from "../../store/engine/records.ts";
 import type { LinkSettings } from "../../store/links/link_record.ts";
 import { type LinkInfo, MAX_LINKS, type NewLink } from "../../store/links/link_store.ts";

@@ -1,4 +1,4 @@
-import { MTIME } from "../../http/cors.ts";
+import { MTIME } from "../../http/browser_headers.ts";
 import { toHttpError } from "../../http/error_response.ts";
 import { errors } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";

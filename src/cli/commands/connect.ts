@@ -1,6 +1,11 @@
 import { resolve } from "@std/path/resolve";
-import { commandRetrier, Connection, type RequestReport } from "../../client/connection.ts";
-import { type Credentials, parseCredentials } from "../../client/credentials.ts";
+import {
+  commandRetrier,
+  Connection,
+  type Credentials,
+  parseCredentials,
+  type RequestReport,
+} from "../../client/connection.ts";
 import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { parseValue } from "../options/arguments.ts";

@@ -6,7 +6,7 @@ import {
   type S3SecretKey,
 } from "../../store/accounts/s3_secrets.ts";
 import { S3KeysUnavailable } from "../../store/engine/errors.ts";
-import { type Environment, printError, UsageError } from "../terminal/output.ts";
+import { type Environment, UsageError } from "../terminal/output.ts";
 
 const VARIABLE = "KVDRIVE_S3_SECRET";
 
@@ -62,10 +62,4 @@ export async function openS3Secret(
     throw new UsageError(`${error.message} (${s3SecretFile})`, { cause: error });
   });
   return key;
-}
-
-/** Prints what the operator should know about the file with the secret. Files can be served without it. */
-export async function warnOfS3Secret(key: S3SecretKey): Promise<void> {
-  if (!(key instanceof S3KeyFile)) return;
-  for (const warning of await key.warnings()) printError(`${warning}.\n`);
 }

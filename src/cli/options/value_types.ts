@@ -1,11 +1,15 @@
-import type { CorsOrigins } from "../../http/cors.ts";
+import type { CorsOrigins } from "../../http/browser_headers.ts";
 import { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem } from "../../rules/hosts.ts";
-import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
-import { MAX_TRASH_DAYS } from "../../rules/lifetimes.ts";
-import { parseByteSize, parseDuration, SECOND } from "../../rules/units.ts";
+import {
+  MAX_EXPIRES_IN,
+  MAX_TRASH_DAYS,
+  parseByteSize,
+  parseDuration,
+  SECOND,
+} from "../../rules/units.ts";
 import { READ_MODES, type ReadMode } from "../../store/reads/read_mode.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
 

@@ -1,7 +1,7 @@
 import { deadline } from "@std/async/deadline";
 import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { connectionNetwork } from "../../http/network/client_address.ts";
-import { withHsts } from "../../http/network/hsts.ts";
+import { withHsts } from "../../http/browser_headers.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import type { Handler, HttpServer } from "../../http1/server.ts";
 import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";

@@ -1,4 +1,4 @@
-import { signInUrl } from "../../api/sessions/sign_in_codes.ts";
+import { signInUrl } from "../../api/sessions/session.ts";
 import { MINUTE } from "../../rules/units.ts";
 import { SIGN_IN_CODE_TIME } from "../../store/sessions/sign_ins.ts";
 import type { NewCredentials } from "../../server/credentials.ts";

@@ -13,7 +13,7 @@ import {
 } from "../local_files.ts";
 import { type FileSystem, LocalPaths } from "../../rules/archive/local_paths.ts";
 import { NameFilter } from "../../rules/transfer/globs.ts";
-import { localTree } from "../sync/local_tree.ts";
+import { localTree } from "../sync/tree.ts";
 import { TRANSFERS } from "../transfers.ts";
 import type { ExportTarget } from "./export.ts";
 import {

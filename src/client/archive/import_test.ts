@@ -6,7 +6,7 @@ import type { RemoteDrives } from "../drives.ts";
 import { FolderSource } from "./folder.ts";
 import type { ImportSource } from "./import.ts";
 import { makeArchive } from "./test_support.ts";
-import { ZipTarget } from "./zip_export.ts";
+import { ZipTarget } from "./export.ts";
 import { ZipSource } from "./zip_import.ts";
 import { ZipWriter } from "./zip_writer.ts";
 

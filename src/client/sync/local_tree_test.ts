@@ -2,8 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { NameFilter } from "../../rules/transfer/globs.ts";
 import { compareNames } from "../../rules/names.ts";
 import { ClientError } from "../errors.ts";
-import { localTree } from "./local_tree.ts";
-import type { TreeEntry } from "./tree.ts";
+import { localTree, type TreeEntry } from "./tree.ts";
 
 async function entriesOf(root: string, filter = new NameFilter({})): Promise<TreeEntry[]> {
   return await Array.fromAsync(localTree(root, { filter }));

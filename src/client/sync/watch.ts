@@ -2,7 +2,7 @@ import { delay } from "@std/async/delay";
 import { MINUTE, SECOND } from "../../rules/units.ts";
 import { hasStatus, isTransferError, KvdriveError, type TransferError } from "../errors.ts";
 import type { RemoteDrives } from "../drives.ts";
-import type { RemoteFolder } from "./remote_tree.ts";
+import type { RemoteFolder } from "./tree.ts";
 
 /** Milliseconds without another change until changes are transferred, and after which that no longer counts. */
 const QUIET_TIME = 500;

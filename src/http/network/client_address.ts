@@ -1,5 +1,6 @@
 // `ipaddr.js` is not used: it reads the IPv6 address `::1.2.3.4` as an IPv4 address, and accepts `1.2.3` and octal numbers.
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
+import { hostnameOf, isHost } from "../../rules/hosts.ts";
 
 /**
  * The address that a request comes from: the peer's, or, if that is a trusted proxy, "the last address of
@@ -152,4 +153,34 @@ function groupsOf(address: string): number[] {
   const left = numbers(before);
   const right = numbers(after ?? []);
   return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
+}
+
+/**
+ * Returns the origin that the client requested, such as `https://files.example.com`: as the request names it, or as a
+ * trusted proxy does in `X-Forwarded-Proto` and `X-Forwarded-Host`.
+ *
+ * @param url The URL of the request, with the scheme of the connection.
+ */
+export function requestOrigin(
+  url: string,
+  headers: Headers,
+  peer: Deno.Addr,
+  trusted: TrustedProxies | undefined,
+): string {
+  const scheme = url.startsWith("https:") ? "https" : "http";
+  // Without the header, which HTTP/1.0 allows, the URL has the server's own address.
+  const host = headers.get("host") ?? new URL(url).host;
+  const address = trusted && "hostname" in peer ? parseAddress(peer.hostname) : undefined;
+  if (address === undefined || !trusted?.has(address)) return `${scheme}://${host}`;
+  const last = (name: string) => headers.get(name)?.split(",").at(-1)?.trim() ?? "";
+  const proto = last("x-forwarded-proto").toLowerCase();
+  const forwardedHost = last("x-forwarded-host");
+  return `${proto === "https" || proto === "http" ? proto : scheme}://${
+    isHost(forwardedHost) ? forwardedHost : host
+  }`;
+}
+
+/** Returns the name that a request's `Host` header has, in lower case and without the port. */
+export function requestedHost(headers: Headers): string {
+  return hostnameOf(headers.get("host") ?? "");
 }

@@ -175,3 +175,10 @@ export function toRuntimeResponse(response: Response): Response {
   const { body, status, headers } = response;
   return new Response(body, { status, headers: [...headers] });
 }
+
+/** Returns the response to `HEAD`: the same headers without a body. */
+export function withoutBody(response: Response): Response {
+  if (response.body === null) return response;
+  const { status, headers } = response;
+  return new HttpResponse(null, { status, headers });
+}

@@ -8,8 +8,7 @@
  *
  * @module
  */
-import { MAX_USAGE_DAYS } from "../../rules/lifetimes.ts";
-import { MINUTE } from "../../rules/units.ts";
+import { MAX_USAGE_DAYS, MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";

@@ -1,6 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { MAX_USAGE_DAYS } from "../../rules/lifetimes.ts";
-import { DAY, HOUR } from "../../rules/units.ts";
+import { DAY, HOUR, MAX_USAGE_DAYS } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";

@@ -1,6 +1,6 @@
 import { dirname } from "@std/path/dirname";
 import { join } from "@std/path/join";
-import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/credentials.ts";
+import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/connection.ts";
 import { replacePrivateFile } from "../../../client/local_files.ts";
 import { failureReason } from "../../../rules/system_error.ts";
 import { CommandError, type Environment, UsageError } from "../../terminal/output.ts";

@@ -33,7 +33,7 @@ export const accountCommands: readonly Command[] = [
     commonOptions: [JSON_OPTION],
     summary: "forget a server and its key",
     examples: [["kvdrive logout --profile home", "Remove the profile home"]],
-    load: async () => (await import("./profiles.ts")).logout,
+    load: async () => (await import("./login.ts")).logout,
   },
   {
     name: "whoami",
@@ -47,7 +47,7 @@ export const accountCommands: readonly Command[] = [
     commonOptions: [JSON_OPTION],
     summary: "list the saved servers",
     examples: [["kvdrive profile list", "Print a table, without the keys"]],
-    load: async () => (await import("./profiles.ts")).listProfiles,
+    load: async () => (await import("./login.ts")).listProfiles,
   },
   {
     name: "profile use",
@@ -55,6 +55,6 @@ export const accountCommands: readonly Command[] = [
     commonOptions: [JSON_OPTION],
     summary: "choose the server that commands talk to",
     examples: [["kvdrive profile use home", "Make home the current profile"]],
-    load: async () => (await import("./profiles.ts")).chooseProfile,
+    load: async () => (await import("./login.ts")).chooseProfile,
   },
 ];

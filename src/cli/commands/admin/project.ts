@@ -1,8 +1,7 @@
 import type { DriveJson, ProjectJson, ProjectUsageJson } from "../../../api/admin/json.ts";
 import type { Administration } from "../../../client/administration.ts";
 import { keyNameProblem, MAX_LIST } from "../../../rules/names.ts";
-import { MAX_TRASH_DAYS } from "../../../rules/lifetimes.ts";
-import { formatBytes, parseByteSize } from "../../../rules/units.ts";
+import { formatBytes, MAX_TRASH_DAYS, parseByteSize } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural, quoteWord } from "../../terminal/text.ts";
 import { projectIdProblem, sizeCell } from "../command_call.ts";

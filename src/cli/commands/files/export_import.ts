@@ -1,8 +1,7 @@
 import { resolve } from "@std/path/resolve";
-import { exportDrives } from "../../../client/archive/export.ts";
+import { exportDrives, ZipTarget } from "../../../client/archive/export.ts";
 import { FolderSource, FolderTarget } from "../../../client/archive/folder.ts";
 import { importDrives } from "../../../client/archive/import.ts";
-import { ZipTarget } from "../../../client/archive/zip_export.ts";
 import { ZipSource } from "../../../client/archive/zip_import.ts";
 import type { DriveInfo } from "../../../client/drives.ts";
 import { statIfExists } from "../../../client/local_files.ts";

@@ -1,6 +1,6 @@
 import type { FileInfo, RemoteDrives } from "../../../client/drives.ts";
 import { ClientError, hasStatus } from "../../../client/errors.ts";
-import { remoteTree } from "../../../client/sync/remote_tree.ts";
+import { remoteTree } from "../../../client/sync/tree.ts";
 import type { Glob, NameFilter } from "../../../rules/transfer/globs.ts";
 import { isFolder, type Selection } from "../drive_path.ts";
 

@@ -1,15 +1,13 @@
 import { resolve } from "@std/path/resolve";
 import { ClientError } from "../../../client/errors.ts";
-import { CopySides } from "../../../client/sync/copy_sides.ts";
-import { DownloadSides } from "../../../client/sync/download_sides.ts";
+import { CopySides, DownloadSides, UploadSides } from "../../../client/sync/sides.ts";
 import {
   type Change,
   synchronize,
   type SyncResult,
   type SyncSides,
 } from "../../../client/sync/sync.ts";
-import type { RemoteFolder } from "../../../client/sync/remote_tree.ts";
-import { UploadSides } from "../../../client/sync/upload_sides.ts";
+import type { RemoteFolder } from "../../../client/sync/tree.ts";
 import { driveSource, folderSource, watch } from "../../../client/sync/watch.ts";
 import { TransferReport } from "../../../client/transfers.ts";
 import type { UploadStates } from "../../../client/upload.ts";

@@ -4,7 +4,7 @@ import { SERVE_OPTIONS } from "../../options/configuration.ts";
 import { readServeOptions, type ServeOptions } from "../../options/serve_options.ts";
 import { MIB } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
-import { createMemoryBudget } from "../../../server/memory.ts";
+import { createMemoryBudget } from "../../../server/server.ts";
 import { LONE_PROCESS, partOf, type ServerProcess, sharingOf } from "./worker.ts";
 
 const PORTS = { server: 8000, gate: 8001 };

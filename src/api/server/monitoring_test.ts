@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Readiness } from "./health.ts";
+import { Readiness } from "./monitoring.ts";
 
 Deno.test("concurrent callers share a check, and its result is cached", async () => {
   let looks = 0;

@@ -1,4 +1,5 @@
 import { HttpResponse, ResponseHeaders } from "./responses/http_response.ts";
+
 /** How long a browser may cache the response to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = 86_400;
 
@@ -42,4 +43,20 @@ export function optionsResponse(request: Headers, allow: string): Response {
     headers.append("Vary", "Access-Control-Request-Headers");
   }
   return new HttpResponse(null, { status: 204, headers });
+}
+
+/** The value of the header: a year, in seconds. Subdomains may be other servers, so they decide for themselves. */
+export const HSTS = "max-age=31536000";
+
+export const HSTS_HEADER = "Strict-Transport-Security";
+
+/** Makes browsers use https only from the first response on (RFC 6797). */
+export function withHsts<Info>(
+  app: (request: Request, info: Info) => Promise<Response>,
+): (request: Request, info: Info) => Promise<Response> {
+  return async (request, info) => {
+    const response = await app(request, info);
+    response.headers.set(HSTS_HEADER, HSTS);
+    return response;
+  };
 }

@@ -1,5 +1,5 @@
 import { assertEquals, assertLess } from "@std/assert";
-import { LOG_FLUSH_SIZE, LogWriter, MAX_LOG_QUEUE } from "./log_writer.ts";
+import { LOG_FLUSH_SIZE, LogWriter, MAX_LOG_QUEUE } from "./log.ts";
 
 /** Takes bytes a few at a time, and only while it is not stalled. */
 class Target {

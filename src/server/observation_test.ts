@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { ServerLoad } from "../api/endpoint.ts";
 import { HOUR } from "../rules/units.ts";
-import { processWarnings, sumOfLoads } from "./load.ts";
+import { processWarnings, sumOfLoads } from "./observation.ts";
 
 function load(own: Partial<ServerLoad>): ServerLoad {
   return {

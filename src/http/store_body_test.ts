@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { HttpError } from "./http_error.ts";
-import { RunningUploads, UploadSlots } from "./upload_slots.ts";
+import { RunningUploads, UploadSlots } from "./store_body.ts";
 
 const LONG = 60_000;
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { browserName } from "./browser_name.ts";
+import { browserName } from "./session_json.ts";
 
 Deno.test("A session has the name of its browser, which names others, too", () => {
   const chrome = "AppleWebKit/537.36 (KHTML, like Gecko)";

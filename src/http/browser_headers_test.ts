@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { addCorsHeaders, type CorsOrigins, optionsResponse } from "./cors.ts";
+import { addCorsHeaders, type CorsOrigins, optionsResponse } from "./browser_headers.ts";
 
 const APP = "https://app.example";
 const OTHER = "https://other.example";
