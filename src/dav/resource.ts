@@ -6,7 +6,7 @@
  */
 import { driveNameProblem, fileNameProblem, folderNameProblem } from "../rules/names.ts";
 import type { FileRecord, Place } from "../store/engine/records.ts";
-import type { OpenFile } from "../store/files/open_file.ts";
+import type { OpenFile } from "../store/files/file_reader.ts";
 import type { Store } from "../store/store.ts";
 import type { DavCall, DavDeps } from "./dav_call.ts";
 import { type DavError, davErrors } from "./dav_error.ts";
@@ -55,7 +55,7 @@ export async function findResource(
   if (path.drive === "") return { kind: "project" };
   const place = await placeOf(call, store, path);
   if (path.name === "") {
-    const exists = await store.buckets.exists(place.project, place.drive);
+    const exists = await store.projects.hasDrive(place.project, place.drive);
     return exists ? { kind: "folder", place } : { kind: "absent", place, isFolder: true };
   }
   const record = path.isFolder ? undefined : await store.files.reader.stat(place);
@@ -186,7 +186,7 @@ export async function folderExists(
   store: Store,
   place: Place,
 ): Promise<boolean> {
-  if (place.name === "") return await store.buckets.exists(place.project, place.drive);
+  if (place.name === "") return await store.projects.hasDrive(place.project, place.drive);
   return await store.folderExists(place);
 }
 

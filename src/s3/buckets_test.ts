@@ -12,7 +12,7 @@ function namesIn(list: XmlNode): string[] {
 Deno.test("Buckets are listed page by page, with a prefix, and as far as the key sees them", () =>
   S3Bench.use(async (bench) => {
     const names = ["logs-1", "logs-2", "logs-3", "photos"];
-    for (const name of names.slice(0, 3)) await bench.store.buckets.create("p", name);
+    for (const name of names.slice(0, 3)) await bench.store.projects.createDrive("p", name);
     assertEquals(namesIn(await bench.ask("GET", "/")), names);
     const found: string[] = [];
     let token = "";
@@ -102,7 +102,7 @@ Deno.test("A write whose bucket is deleted meanwhile does not create it again", 
     for (const size of [0, 10, 300_000]) {
       for (const path of ["/gone/a", "/gone/folder/"]) {
         if (path.endsWith("/") && size > 0) continue;
-        await bench.store.buckets.create("p", "gone");
+        await bench.store.projects.createDrive("p", "gone");
         const remove = async () => assertEquals((await bench.send("DELETE", "/gone")).status, 204);
         const answer = await sendLate(bench, path, new Uint8Array(size), remove);
         assertEquals([answer.status, /<Code>(\w+)/.exec(await answer.text())?.[1]], [
@@ -119,7 +119,7 @@ Deno.test("Of a write and a deletion of its bucket at the same time, one succeed
     await bench.send("PUT", "/photos/source", { body: "x" });
     const headers = { "x-amz-copy-source": "/photos/source" };
     for (let round = 0; round < 30; round++) {
-      await bench.store.buckets.create("p", "race");
+      await bench.store.projects.createDrive("p", "race");
       const write = round % 3 === 0
         ? bench.send("PUT", "/race/a", { headers })
         : bench.send("PUT", round % 3 === 1 ? "/race/a" : "/race/a/", {

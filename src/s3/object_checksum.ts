@@ -1,6 +1,6 @@
 import { encodeBase64 } from "@std/encoding/base64";
 import type { FileRecord, ObjectChecksum } from "../store/engine/records.ts";
-import type { OpenFile } from "../store/files/open_file.ts";
+import type { OpenFile } from "../store/files/file_reader.ts";
 import { CHECKSUM_ALGORITHMS, type ChecksumAlgorithm, createChecksum } from "./payload/checksum.ts";
 import { checksumHeader } from "./payload/digests.ts";
 import { S3Error } from "./s3_error.ts";

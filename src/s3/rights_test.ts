@@ -104,7 +104,7 @@ const TRIES: readonly (readonly [method: string, path: string, request?: TestReq
 
 Deno.test("A key for some names of one drive reaches no others, by no operation", () =>
   S3Bench.use(async (bench) => {
-    await bench.store.buckets.create("p", "music");
+    await bench.store.projects.createDrive("p", "music");
     for (const path of ["/photos/a/x", "/photos/b/x", "/music/a/x"]) {
       await bench.send("PUT", path, { body: "x" });
     }

@@ -85,12 +85,12 @@ export async function requireBucket(
   { project, bucket }: Pick<S3Call, "project" | "bucket">,
   { store }: S3Deps,
 ): Promise<void> {
-  if (!await store.buckets.exists(project, bucket)) throw s3Errors.noSuchBucket(bucket);
+  if (!await store.projects.hasDrive(project, bucket)) throw s3Errors.noSuchBucket(bucket);
 }
 
 /** The error for a key without an object: `NoSuchKey`, or `NoSuchBucket` if its bucket does not exist either. */
 export async function absentError(call: S3Call, deps: S3Deps): Promise<S3Error> {
-  const exists = await deps.store.buckets.exists(call.project, call.bucket);
+  const exists = await deps.store.projects.hasDrive(call.project, call.bucket);
   return exists ? s3Errors.noSuchKey(call.key) : s3Errors.noSuchBucket(call.bucket);
 }
 

@@ -42,7 +42,7 @@ export class S3Bench {
     const store = new Store(db, { s3SecretKey: S3_SECRET_KEY, onError });
     try {
       await addProject(db, "p");
-      await store.buckets.create("p", "photos");
+      await store.projects.createDrive("p", "photos");
       const key = await newKey(store, {});
       await work(
         new S3Bench(store, key, { ...testParts(store), domain: undefined, onError, ...own }),

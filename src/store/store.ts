@@ -4,7 +4,6 @@ import { ChangeSignals } from "./changes/change_signals.ts";
 import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
-import { Buckets } from "./accounts/buckets.ts";
 import { Deletions } from "./accounts/deletions.ts";
 import { EventLog } from "./accounts/events.ts";
 import { ProjectKeyStore } from "./accounts/project_keys.ts";
@@ -111,7 +110,6 @@ export class Store {
   readonly uploads: UploadStore;
   readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
-  readonly buckets: Buckets;
   readonly keys: ProjectKeyStore;
   readonly s3Keys: S3KeyStore;
   readonly apps: AppStore;
@@ -197,7 +195,6 @@ export class Store {
     const wake = () => this.wake("sweeper");
     this.adminToken = new AdminToken(db, revocations, events);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
-    this.buckets = new Buckets(db, projectCache, this.projects);
     const keyDeps = { projects: projectCache, revocations, events, onError };
     this.keys = new ProjectKeyStore(db, keyDeps);
     const secrets = new S3SecretBox(options.s3SecretKey ?? NO_S3_SECRET_KEY);

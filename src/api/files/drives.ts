@@ -84,7 +84,7 @@ export const createDrive = driveEndpoint({
   const name = fields.text("name", driveNameProblem);
   rights.requireDrive(name);
   using _reserved = await store.reserveDisk(0);
-  const outcome = await store.buckets.create(project, name);
+  const outcome = await store.projects.createDrive(project, name);
   if (outcome === "exists") throw errors.driveExists(name);
   return json(201, { project_id: project, drive_name: name });
 });

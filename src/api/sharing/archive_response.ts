@@ -9,7 +9,7 @@ import {
 } from "../../http/responses/response_stream.ts";
 import { type ZipFile, zipPieces } from "../../rules/archive/zip_stream.ts";
 import { CHUNK_SIZE, type FileRecord } from "../../store/engine/records.ts";
-import type { OpenFile } from "../../store/files/open_file.ts";
+import type { OpenFile } from "../../store/files/file_reader.ts";
 import type { ReadAhead } from "../../store/bytes/read_ahead.ts";
 import { isWhole, MAX_WHOLE_FILE, type WholeFile } from "../../store/files/whole_files.ts";
 import type { Store } from "../../store/store.ts";

@@ -12,7 +12,7 @@ import type { OperationDescription } from "../../openapi/operation.ts";
 import type { HeaderObjects } from "../../openapi/types.ts";
 import { fileNameProblem } from "../../rules/names.ts";
 import type { Place } from "../../store/engine/records.ts";
-import type { OpenFile } from "../../store/files/open_file.ts";
+import type { OpenFile } from "../../store/files/file_reader.ts";
 import type { OpenLink } from "../../store/links/link_store.ts";
 import type { Deps, Endpoint, Handler, RoutedRequest } from "../endpoint.ts";
 import {

@@ -10,7 +10,7 @@ import type { HttpError } from "../../http/http_error.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
 import { formatBytes, KIB } from "../../rules/units.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
-import type { OpenFile } from "../../store/files/open_file.ts";
+import type { OpenFile } from "../../store/files/file_reader.ts";
 import type { Listed } from "../../store/listing/listing.ts";
 import { fileKind, lastSegment, pagePolicy } from "./shared_headers.ts";
 import { icon, iconsOf, shapeOf, STYLE, typeLabel } from "./share_style.ts";

@@ -50,7 +50,7 @@ async function removeDrive(
   { place: { drive } }: Folder,
 ): Promise<Response> {
   rights.requireAllNames();
-  const outcome = await store.buckets.deleteEmpty(project, drive, actor());
+  const outcome = await store.projects.deleteEmptyDrive(project, drive, actor());
   if (outcome === "deleted") return emptyResponse(204);
   if (outcome === "absent") throw davErrors.notFound();
   throw davErrors.forbidden(

@@ -25,7 +25,7 @@ export async function mkcol(call: DavCall, deps: DavDeps): Promise<Response> {
   const { drive } = place;
   if (place.name === "") {
     rights.requireAllNames();
-    await store.buckets.create(project, drive);
+    await store.projects.createDrive(project, drive);
     return emptyResponse(201);
   }
   const folder = { ...place, name: folderNameOf(place.name), needsDrive: true };

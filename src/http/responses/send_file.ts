@@ -5,7 +5,7 @@ import {
   type Preconditions,
   type Validators,
 } from "../../rules/preconditions.ts";
-import type { OpenFile } from "../../store/files/open_file.ts";
+import type { OpenFile } from "../../store/files/file_reader.ts";
 import { errors } from "../http_error.ts";
 import { HttpResponse } from "./http_response.ts";
 import type { RequestContext } from "../request_context.ts";

@@ -55,8 +55,8 @@ const createBucket: Operation = {
     refuseUnsupported(headers);
     // Every location constraint is accepted: the server has no regions.
     await withText(call, deps, {}, () => Promise.resolve());
-    if (!await deps.store.buckets.exists(project, bucket)) assertNewBucketName(bucket);
-    if (await deps.store.buckets.create(project, bucket) === "exists") {
+    if (!await deps.store.projects.hasDrive(project, bucket)) assertNewBucketName(bucket);
+    if (await deps.store.projects.createDrive(project, bucket) === "exists") {
       throw new S3Error("BucketAlreadyOwnedByYou", "The bucket exists already, and is yours", {
         BucketName: bucket,
       });
@@ -99,7 +99,7 @@ const deleteBucket: Operation = {
   permissions: ["delete"],
   handle: async ({ project, bucket, rights, actor }, { store }) => {
     rights.requireAllNames();
-    const outcome = await store.buckets.deleteEmpty(project, bucket, actor());
+    const outcome = await store.projects.deleteEmptyDrive(project, bucket, actor());
     if (outcome === "deleted") return emptyResponse(204);
     if (outcome === "absent") throw s3Errors.noSuchBucket(bucket);
     throw new S3Error(

@@ -186,7 +186,7 @@ export async function absentSource(
   { store }: S3Deps,
   { drive, name }: Place,
 ): Promise<S3Error> {
-  const exists = await store.buckets.exists(project, drive);
+  const exists = await store.projects.hasDrive(project, drive);
   return exists ? s3Errors.noSuchKey(name) : s3Errors.noSuchBucket(drive);
 }
 

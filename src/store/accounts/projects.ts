@@ -233,8 +233,35 @@ export class ProjectStore {
     return true;
   }
 
+  /** Returns whether there is a drive with this name. It is one read. */
+  async hasDrive(project: string, drive: string): Promise<boolean> {
+    if (await this.cache.isHidden({ project, drive })) return false;
+    return await this.cache.hasDrive({ project, drive });
+  }
+
   /**
-   * Deletes a drive unless it has a file, a folder, an open upload, or a file in the trash. Its name is free afterwards.
+   * Creates an empty drive unless there is one with this name.
+   *
+   * @throws {NoSuchProject}
+   * @throws {BeingDeleted} if the drive is being deleted.
+   */
+  async createDrive(project: string, drive: string): Promise<"created" | "exists"> {
+    const counter = keys.usage(project, drive, "files");
+    let tries = 0;
+    return await transact<"created" | "exists">(this.db, async () => {
+      if (tries++ > 0) this.cache.forget(project);
+      const { unchanged } = await this.cache.requireWritable({ project, drive });
+      const [files] = await this.db.reads.get<[Deno.KvU64]>([counter]);
+      if (files.versionstamp !== null) return { result: "exists" };
+      const operation = new Operation().share(unchanged).check(counter, null).sum(counter, 0);
+      return { operation, result: "created" };
+    });
+  }
+
+  /**
+   * Deletes a drive unless it has a file, a folder, or a file in the trash. Its open uploads end, and its name is free
+   * afterwards. Every new file, folder or upload changes the counter of the drive's files, which the operation checks: a
+   * write of another process is committed before and prevents the deletion, or it is refused.
    *
    * @throws {BeingDeleted} if `MAX_DELETING_DRIVES` other drives are being deleted.
    */

@@ -15,8 +15,13 @@ import { Operation } from "../engine/operation.ts";
 import type { DailyUsageRecord, UsageHistoryRecord } from "../engine/records.ts";
 import { deleteAll } from "../engine/transact.ts";
 import type { UsedProject } from "./projects.ts";
-import { changeDailyUsage, dayOf, NO_TRAFFIC } from "./daily_usage.ts";
-import { type Traffic, TrafficCounter } from "./traffic.ts";
+import {
+  changeDailyUsage,
+  dayOf,
+  NO_TRAFFIC,
+  type Traffic,
+  TrafficCounter,
+} from "./daily_usage.ts";
 
 /** How often a process looks whether a day has ended, in milliseconds. */
 export const CLOSE_INTERVAL = MINUTE;

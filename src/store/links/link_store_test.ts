@@ -209,10 +209,10 @@ testOnAll("A link of a deleted drive stays dead when the drive is made again", a
 testOnAll("A link of a deleted bucket stays dead when the bucket is made again", async (bench) => {
   const { token } = await create(bench);
   assertEquals(await isOpen(bench, token), true);
-  const { buckets } = bench.store;
-  await buckets.create(DRIVE.project, DRIVE.drive);
-  assertEquals(await buckets.deleteEmpty(DRIVE.project, DRIVE.drive), "deleted");
-  await buckets.create(DRIVE.project, DRIVE.drive);
+  const { projects } = bench.store;
+  await projects.createDrive(DRIVE.project, DRIVE.drive);
+  assertEquals(await projects.deleteEmptyDrive(DRIVE.project, DRIVE.drive), "deleted");
+  await projects.createDrive(DRIVE.project, DRIVE.drive);
   assertEquals(await isOpen(bench, token), false);
 });
 

@@ -62,7 +62,7 @@ testOnAll("Of some drives, those that exist are listed", async (bench) => {
 });
 
 testOnAll("A page costs the same however many drives there are", async (bench) => {
-  for (let i = 0; i < 300; i++) await bench.store.buckets.create("p", `drive ${i}`);
+  for (let i = 0; i < 300; i++) await bench.store.projects.createDrive("p", `drive ${i}`);
   const cost = await countReads(bench, async () => {
     assertEquals((await names(bench, { limit: 3, last: "drive 200" })).length, 3);
   });

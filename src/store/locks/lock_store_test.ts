@@ -35,7 +35,7 @@ async function names({ store }: TestStore): Promise<string[]> {
 testOnAll("Locks are kept until they end", async (bench) => {
   const { store, db } = bench;
   await assertRejects(() => add(bench, lock("a")), NoSuchDrive);
-  await store.buckets.create(DRIVE.project, DRIVE.drive);
+  await store.projects.createDrive(DRIVE.project, DRIVE.drive);
   assertEquals(await add(bench, lock("a"), lock("b", { life: 1500 })), 0);
   assertEquals(await names(bench), ["a", "b"]);
   await delay(1520);
@@ -47,7 +47,7 @@ testOnAll("Locks are kept until they end", async (bench) => {
 });
 
 testOnAll("Processes that lock at the same time see each other's locks", async (bench) => {
-  await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+  await bench.store.projects.createDrive(DRIVE.project, DRIVE.drive);
   const other = otherProcess(bench);
   const all = Array.from({ length: 20 }, (_, i) => i);
   const counts = await Promise.all(
@@ -58,7 +58,7 @@ testOnAll("Processes that lock at the same time see each other's locks", async (
 });
 
 testOnAll("A drive has room for a limited number of locks", async (bench) => {
-  await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+  await bench.store.projects.createDrive(DRIVE.project, DRIVE.drive);
   const many = (by: string, length: number) =>
     Array.from({ length }, (_, i) => lock(`${by} ${i}`, { by, owner: "x".repeat(800) }));
   await add(bench, ...many("one", 40));
@@ -71,9 +71,9 @@ testOnAll("A drive has room for a limited number of locks", async (bench) => {
 
 testOnAll("Locks are deleted with their drive", async (bench) => {
   const { store, db } = bench;
-  await store.buckets.create(DRIVE.project, DRIVE.drive);
+  await store.projects.createDrive(DRIVE.project, DRIVE.drive);
   await add(bench, lock("a"));
-  assertEquals(await store.buckets.deleteEmpty(DRIVE.project, DRIVE.drive), "deleted");
+  assertEquals(await store.projects.deleteEmptyDrive(DRIVE.project, DRIVE.drive), "deleted");
   assertEquals((await db.reader.get(keys.locks(DRIVE))).versionstamp, null);
   assertEquals(await names(bench), []);
   await assertRejects(
@@ -83,7 +83,7 @@ testOnAll("Locks are deleted with their drive", async (bench) => {
 });
 
 testOnAll("Many changes at the same time wait for each other", async (bench) => {
-  await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+  await bench.store.projects.createDrive(DRIVE.project, DRIVE.drive);
   const all = Array.from({ length: 2 * MAX_TRANSACTION_TRIES }, (_, i) => i);
   const counts = await Promise.all(all.map((i) => add(bench, lock(`${i}`))));
   assertEquals(counts, all);

@@ -85,7 +85,7 @@ testOnAll("A write finds the folders around its name", async (bench) => {
 testOnAll(
   "A write sees the locks of other processes, also those of the last moment",
   async (bench) => {
-    await bench.store.buckets.create(DRIVE.project, DRIVE.drive);
+    await bench.store.projects.createDrive(DRIVE.project, DRIVE.drive);
     const other = otherProcess(bench);
     await put(bench, "a");
     await lock(other, "a");

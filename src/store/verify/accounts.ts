@@ -5,13 +5,14 @@
  */
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { AppHostRecord, AppKeyRecord, AppRecord } from "../engine/records.ts";
+import type { AppHostRecord, AppKeyRecord, AppRecord, ProjectRecord } from "../engine/records.ts";
 import { PROJECT_KINDS } from "../engine/records/kinds.ts";
 import type { EventRecord, ServerEventRecord } from "../accounts/events.ts";
 import { areKeyLimits, type KeyLimits } from "../../rules/rights.ts";
 import { deleteKey, journalKeys, type KeyKind, setKey } from "../accounts/key_entries.ts";
 import { PROJECT_KEYS } from "../accounts/project_keys.ts";
 import { S3_KEYS } from "../accounts/s3_keys.ts";
+import { damagedCounters } from "./counters.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import {
   deleteAll,
@@ -35,6 +36,7 @@ export function* accountProblems(
   yield* hostProblems(snapshot, deletions);
   yield* eventProblems(snapshot, deletions);
   yield* leftOfProjects(snapshot, deletions);
+  yield* webhookProblems(snapshot);
 }
 
 /** The kinds of entries that have their project as the second part of their key. */
@@ -207,6 +209,21 @@ function* eventProblems(snapshot: Snapshot, deletions: PendingDeletions): Genera
       .set(indexKey, { ...value, project } satisfies ServerEventRecord);
     const message = `The event ${id} of project ${project} is missing from the server's log`;
     yield indexProblem(message, operation, "It was added", project);
+  }
+}
+
+/** Yields projects that count their webhooks wrong: the count decides whether commits note what is due. */
+function* webhookProblems(snapshot: Snapshot): Generator<Problem> {
+  yield* damagedCounters(snapshot, "webhook_due", () => 1);
+  for (const entry of snapshot.list<ProjectRecord>(prefixes.all("project"))) {
+    const project = String(entry.key[1]);
+    const count = [...snapshot.keys(prefixes.all("webhook", project))].length;
+    const { webhooks = 0, ...others } = entry.value;
+    if (webhooks === count) continue;
+    const message = `Project ${project} has ${count} webhooks, but counts ${webhooks}`;
+    const operation = new Operation().check(entry.key, entry.versionstamp)
+      .set(entry.key, count === 0 ? others : { ...others, webhooks: count });
+    yield repairable({ kind: "index", message, project }, operation, "The count was corrected");
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The bytes of files: read completely and compared with their checksums and digests.
+ * The bytes of files, also of those in the trash: read completely and compared with their checksums and digests.
  *
  * @module
  */
@@ -10,8 +10,10 @@ import {
   bytesVersion,
   type FileRecord,
   fileText,
+  type Garbage,
   type ManifestPage,
   type Place,
+  type TrashRecord,
 } from "../engine/records.ts";
 import { countedBytes } from "../quotas/usage.ts";
 import {
@@ -23,6 +25,7 @@ import {
 } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { setExpiry } from "../files/expiry.ts";
+import type { UsageCheck } from "./counters.ts";
 import { placeOf, type Problem, repairable } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
@@ -185,4 +188,49 @@ function manifestProblem(
   if (count !== parts) return `its list of parts has ${count} instead of ${parts}`;
   if (start !== size) return `its parts have ${start} bytes instead of ${size}`;
   return sha256 === undefined || sha256 === digest.digest("base64") ? undefined : OTHER_BYTES;
+}
+
+/** Yields the damaged files in the trash. They have no repair. */
+export function* trashedFileProblems(snapshot: Snapshot, onBytes: OnBytes): Generator<Problem> {
+  for (const item of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
+    const problem = recordProblem(snapshot, item.value.record, onBytes);
+    if (problem === undefined) continue;
+    const place = itemPlace(item);
+    const message = `The file ${fileText(place)} in the trash is damaged: ${problem}; ` +
+      `restore it from a backup, or delete it from the trash`;
+    yield { kind: "file", message, ...place };
+  }
+}
+
+/** Yields items that are never deleted, and counts all items. */
+export function* trashProblems(snapshot: Snapshot, usage: UsageCheck): Generator<Problem> {
+  for (const item of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
+    const place = itemPlace(item);
+    usage.add(place, "trash_files", 1);
+    usage.add(place, "trash_bytes", countedBytes(item.value.record));
+    yield* deadlineProblems(snapshot, item);
+  }
+}
+
+function* deadlineProblems(
+  snapshot: Snapshot,
+  item: SnapshotEntry<TrashRecord>,
+): Generator<Problem> {
+  const { key, value, versionstamp } = item;
+  const id = String(key.at(-1));
+  const deadline = keys.garbage(value.expires, id);
+  if (snapshot.has(deadline)) return;
+  const place = itemPlace(item);
+  const garbage: Garbage = { kind: "trash", ...place, id };
+  const operation = new Operation().check(key, versionstamp).set(deadline, garbage);
+  const message = `The file ${fileText(place)} would stay in the trash for ever`;
+  yield repairable(
+    { kind: "journal", message, ...place },
+    operation,
+    "It is deleted at its deadline",
+  );
+}
+
+function itemPlace({ key, value: { name } }: SnapshotEntry<TrashRecord>): Place {
+  return { ...placeOf(key), name };
 }

@@ -5,7 +5,14 @@ import type { S3KeyRecord } from "../engine/records.ts";
 import { KINDS } from "../engine/records/kinds.ts";
 import { accountProblems } from "./accounts.ts";
 import { UsageCheck } from "./counters.ts";
-import { ADVICE, type FileCount, fileProblems, type OnBytes } from "./files.ts";
+import {
+  ADVICE,
+  type FileCount,
+  fileProblems,
+  type OnBytes,
+  trashedFileProblems,
+  trashProblems,
+} from "./files.ts";
 import { grantProblems } from "./grants.ts";
 import { linkProblems } from "./links.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
@@ -13,9 +20,7 @@ import { PendingDeletions, VersionOwners } from "./ownership.ts";
 import type { Problem } from "./problem.ts";
 import { referenceProblems } from "./references.ts";
 import { Snapshot } from "./snapshot.ts";
-import { trashedFileProblems, trashProblems } from "./trash.ts";
 import { openUploadProblems, uploadProblems } from "./uploads.ts";
-import { webhookProblems } from "./webhooks.ts";
 
 /** Problems that a check reports before it stops. They take some megabytes of memory. */
 const MAX_PROBLEMS = 10_000;
@@ -218,7 +223,6 @@ function* entryProblems(
   if (report.olderFormat !== undefined) return yield* lostBytes(snapshot, { onFile, onBytes });
   yield* unknownEntries(snapshot);
   yield* accountProblems(snapshot, deletions);
-  yield* webhookProblems(snapshot);
   yield* linkProblems(snapshot, deletions);
   yield* grantProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });

@@ -13,25 +13,25 @@ import { HOUR } from "../../rules/units.ts";
 const { project, drive } = DRIVE;
 
 async function deleteEmpty({ store }: TestStore): Promise<string> {
-  return await store.buckets.deleteEmpty(project, drive);
+  return await store.projects.deleteEmptyDrive(project, drive);
 }
 
 testOnAll("A bucket is created once, and deleted if it is empty", async (bench) => {
-  const { buckets } = bench.store;
-  assertEquals(await buckets.exists(project, drive), false);
+  const { projects } = bench.store;
+  assertEquals(await projects.hasDrive(project, drive), false);
   assertEquals(await deleteEmpty(bench), "absent");
   for (let i = 0; i < 3; i++) {
-    assertEquals(await buckets.create(project, drive), "created");
-    assertEquals(await buckets.create(project, drive), "exists");
-    assertEquals(await buckets.exists(project, drive), true);
+    assertEquals(await projects.createDrive(project, drive), "created");
+    assertEquals(await projects.createDrive(project, drive), "exists");
+    assertEquals(await projects.hasDrive(project, drive), true);
     assertEquals((await drivesOf(bench.store, project)).map(({ name }) => name), [drive]);
     assertEquals(await deleteEmpty(bench), "deleted");
-    assertEquals(await buckets.exists(project, drive), false);
+    assertEquals(await projects.hasDrive(project, drive), false);
     await assertKeys(bench, {});
   }
   assertEquals(await deleteEmpty(bench), "absent");
-  assertEquals(await buckets.exists("none", drive), false);
-  await assertRejects(() => buckets.create("none", drive), NoSuchProject);
+  assertEquals(await projects.hasDrive("none", drive), false);
+  await assertRejects(() => projects.createDrive("none", drive), NoSuchProject);
 });
 
 /** The content that a drive may have, and how it is removed. */
@@ -58,7 +58,7 @@ for (const [what, add] of Object.entries(CONTENTS)) {
   testOnAll(`A bucket with ${what} is not empty`, async (bench) => {
     const remove = await add(bench);
     assertEquals(await deleteEmpty(bench), "not empty");
-    assertEquals(await bench.store.buckets.exists(project, drive), true);
+    assertEquals(await bench.store.projects.hasDrive(project, drive), true);
     await remove();
     assertEquals(await deleteEmpty(bench), "deleted");
     await sweepLater(bench);
@@ -92,18 +92,18 @@ testOnAll("Expired files do not prevent the deletion of a bucket", async (bench)
 testOnAll("A bucket can be created again after its deletion has ended", async (bench) => {
   await put(bench, "a", bytes(1));
   await bench.store.projects.deleteDrive(project, drive);
-  const { buckets } = bench.store;
+  const { projects } = bench.store;
   assertEquals(await deleteEmpty(bench), "absent");
-  await assertRejects(() => buckets.create(project, drive), BeingDeleted);
+  await assertRejects(() => projects.createDrive(project, drive), BeingDeleted);
   await bench.store.sweeper.sweep();
-  assertEquals(await buckets.create(project, drive), "created");
+  assertEquals(await projects.createDrive(project, drive), "created");
 });
 
 testOnAll("A write of another process during a deletion is kept or refused", async (bench) => {
   const other = otherProcess(bench);
   const outcomes = new Set<string>();
   for (let round = 0; round < 60; round++) {
-    await bench.store.buckets.create(project, drive);
+    await bench.store.projects.createDrive(project, drive);
     // In even rounds the write begins later, in odd ones the deletion.
     const lead = Math.floor(round / 2) % 20;
     const begin = async <T>(turns: number, work: () => Promise<T>) => {
@@ -128,7 +128,7 @@ testOnAll("A write of another process during a deletion is kept or refused", asy
 });
 
 testOnAll("A file that is written after the check prevents the deletion", async (bench) => {
-  await bench.store.buckets.create(project, drive);
+  await bench.store.projects.createDrive(project, drive);
   const { reader } = bench.db;
   const { list } = reader;
   reader.list = <T>(...args: Parameters<typeof list>) => {
@@ -153,9 +153,9 @@ testOnAll("A write that needs its drive does not create it, in any process", asy
   await assertRejects(() => store.folders.create({ ...target, name: "a/" }), NoSuchDrive);
   await assertRejects(() => store.uploads.start(target, undefined), NoSuchDrive);
   for (const size of [1, 200_000]) {
-    await store.buckets.create(project, drive);
+    await store.projects.createDrive(project, drive);
     const late = async function* (): AsyncGenerator<Uint8Array> {
-      assertEquals(await other.buckets.deleteEmpty(project, drive), "deleted");
+      assertEquals(await other.projects.deleteEmptyDrive(project, drive), "deleted");
       yield bytes(size);
     };
     await assertRejects(() => store.files.put(target, late(), ANYWAY), NoSuchDrive);
