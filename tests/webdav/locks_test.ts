@@ -243,3 +243,24 @@ Deno.test("Locks hold across a restart, and a kill.", async () => {
     await Deno.remove(data, { recursive: true });
   }
 });
+
+Deno.test("A lock makes no file where the disk has no room.", async () => {
+  const data = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
+  try {
+    {
+      await using server = await TestServer.start({ data });
+      const dav = new Dav(new Drive(server, "full"));
+      await dav.make();
+      await dav.put("a", "x");
+    }
+    const args = ["--disk-reserve", String(2 ** 52)];
+    await using server = await TestServer.start({ data, args });
+    const drive = new Drive(server, "full");
+    const dav = new Dav(drive);
+    (await dav.tryLock("new")).expect(507);
+    await dav.unlock("a", await dav.lock("a"));
+    assertEquals(await drive.names(), ["a"]);
+  } finally {
+    await Deno.remove(data, { recursive: true });
+  }
+});

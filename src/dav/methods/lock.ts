@@ -93,6 +93,7 @@ async function createEmpty(
   { token }: LockRecord,
 ): Promise<boolean> {
   try {
+    using _reserved = await store.reserveDisk(0);
     const created = await store.files.put({ ...place, needsDrive: true }, noBytes(), {
       type: contentTypeOf(place.name),
       announced: 0,
