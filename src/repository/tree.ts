@@ -253,17 +253,29 @@ export async function* walkTree(
   }
 }
 
-/** Yields the groups from the one on that a key is in, if it is in any. */
+/**
+ * Yields the groups from the one on that a key is in, if it is in any.
+ *
+ * @param onError Receives why a node cannot be read; throws, or leaves out what is below it.
+ */
 export async function* walkFrom(
   { level, object }: Pick<TreeRoot, "level" | "object">,
   key: Bytes,
   load: LoadNode,
+  onError?: (error: unknown) => Promise<void>,
 ): AsyncGenerator<TreeEntry> {
-  const { entries } = await load(object, level);
+  let node: TreeNode;
+  try {
+    node = await load(object, level);
+  } catch (error) {
+    if (onError === undefined) throw error;
+    return await onError(error);
+  }
+  const { entries } = node;
   const first = entries.findLastIndex((entry) => compareBytes(entry.key, key) <= 0);
   for (const entry of entries.slice(Math.max(0, first))) {
     if (level === 0) yield entry;
-    else yield* walkFrom({ level: level - 1, object: entry.object }, key, load);
+    else yield* walkFrom({ level: level - 1, object: entry.object }, key, load, onError);
   }
 }
 

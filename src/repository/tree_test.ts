@@ -109,3 +109,21 @@ Deno.test("a node that would take memory for nothing is refused", () => {
     assertThrows(() => decodeNode(encodeNode({ level: 0, entries }).slice(1)), BadFormat);
   }
 });
+
+Deno.test("a walk goes on behind a node that cannot be read", async () => {
+  const nodes = new Map<string, TreeNode>();
+  const entries = Array.from({ length: 5000 }, (_, i) => entryOf(i));
+  const { root } = await build(entries, nodes);
+  const top = nodes.get(root.object.name);
+  assert(top !== undefined && top.entries.length > 2);
+  nodes.delete(top.entries[1]!.object.name);
+  let errors = 0;
+  const groups = walkFrom(root, entryOf(0).key, loaderOf(nodes), () => {
+    errors++;
+    return Promise.resolve();
+  });
+  const found = await Array.fromAsync(groups);
+  assertEquals(errors, 1);
+  assert(found.length < entries.length);
+  assertEquals(found.at(-1)?.key, entries.at(-1)?.key);
+});

@@ -199,6 +199,21 @@ Deno.test("Damage is found, named and survived.", async (t) => {
       await server.stop();
     });
   }
+  await t.step("a node is missing", async () => {
+    const copy = stock.at("copy");
+    await new StoreCommands(stock.at("data")).text("backup", "--to", copy);
+    await Deno.remove(join(copy, "index"), { recursive: true });
+    const check = await runCommand(["backup", "check", "--to", copy, "--json"]);
+    assertEquals(check.code, 1, check.stderr);
+    const { problems, damaged } = JSON.parse(check.stdout) as {
+      problems: unknown[];
+      damaged: { records: string[] }[];
+    };
+    assertEquals([problems.length, damaged.map(({ records }) => records)], [1, [["any files"]]]);
+    await commands.text("backup", "--to", copy);
+    const healed = await runCommand(["backup", "check", "--to", copy, "--read-all"]);
+    assertEquals([healed.code, healed.stderr], [0, ""]);
+  });
   await t.step("the next snapshot sends what was lost", async () => {
     await commands.text("backup", "--to", repo);
     const healed = new StoreCommands(stock.at("healed"));

@@ -94,7 +94,10 @@ async function damageOf(
   const files = await Array.fromAsync(concerned.names());
   const range = prefixRange(prefixes.all("file"));
   const records = lost.filter((one) => intersects(one, SECTIONS.records, range))
-    .map(({ start, end }) => `files ${nameText(start, "from")}${nameText(end, " to")}`);
+    .map(({ start, end }) => {
+      const names = [nameText(start, "from"), nameText(end, "to")].filter(Boolean).join(" ");
+      return names === "" ? "any files" : `files ${names}`;
+    });
   return { snapshot, files, records };
 }
 

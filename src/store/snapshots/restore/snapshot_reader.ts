@@ -30,6 +30,12 @@ import { readRows, type Section, SECTIONS, type StoredRow, treeKey } from "../ro
 const KEPT_OBJECTS = 4;
 const KEPT_NODES = 16;
 
+/** Receives what cannot be read, which is left out. */
+type OnDamage = (error: DamagedObject) => void;
+
+/** A prune has rewritten what was to be read. */
+class Moved extends Error {}
+
 export class SnapshotReader {
   readonly #objects = new Map<string, Promise<Bytes[]>>();
   readonly #nodes = new Map<string, Promise<TreeNode>>();
@@ -68,10 +74,10 @@ export class SnapshotReader {
     section: Section,
     start: Bytes,
     end: Bytes,
-    onDamage?: (error: DamagedObject) => void,
+    onDamage?: OnDamage,
   ): AsyncGenerator<StoredRow> {
     const last = treeKey(section, end);
-    for await (const entry of this.#groupsFrom(treeKey(section, start))) {
+    for await (const entry of this.#groupsFrom(treeKey(section, start), onDamage)) {
       if (compareBytes(entry.key, last) >= 0) return;
       let rows: StoredRow[] = [];
       try {
@@ -87,20 +93,25 @@ export class SnapshotReader {
   }
 
   /** Yields the groups from the one on that a key of the tree is in. */
-  async *#groupsFrom(key: Bytes): AsyncGenerator<TreeEntry> {
+  async *#groupsFrom(key: Bytes, onDamage?: OnDamage): AsyncGenerator<TreeEntry> {
+    const passOn = async (error: unknown) => {
+      if (await this.#hasMoved(error)) throw new Moved();
+      if (onDamage === undefined || !(error instanceof DamagedObject)) throw error;
+      onDamage(error);
+    };
     const load: LoadNode = (object, level) =>
       kept(this.#nodes, object.name, KEPT_NODES, () => this.repository.loadNode(object, level));
     let done: Bytes | undefined;
     while (true) {
       try {
-        for await (const entry of walkFrom(this.#current.root, done ?? key, load)) {
+        for await (const entry of walkFrom(this.#current.root, done ?? key, load, passOn)) {
           if (done !== undefined && compareBytes(entry.key, done) <= 0) continue;
           done = entry.key;
           yield entry;
         }
         return;
       } catch (error) {
-        if (!await this.#hasMoved(error)) throw error;
+        if (!(error instanceof Moved)) throw error;
       }
     }
   }
