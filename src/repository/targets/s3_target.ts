@@ -96,14 +96,16 @@ export class S3Target implements Target {
   }
 
   async put(name: string, bytes: Bytes, isNew = false): Promise<boolean> {
-    const headers: Record<string, string> = isNew ? { "if-none-match": "*" } : {};
-    const { status } = await this.#send({ method: "PUT", name, headers, body: bytes }, [
-      200,
-      201,
-      204,
-      412,
-    ]);
-    return status !== 412;
+    const request: S3Request = { method: "PUT", name, body: bytes };
+    const stored = [200, 201, 204];
+    if (isNew) {
+      const headers = { "if-none-match": "*" };
+      const { status } = await this.#send({ ...request, headers }, [...stored, 412, 501]);
+      // Some services do not know the condition. Two first snapshots at one moment are found out later then.
+      if (status !== 501) return status !== 412;
+    }
+    await this.#send(request, stored);
+    return true;
   }
 
   async *list(folder: string): AsyncGenerator<ListedObject> {
@@ -224,7 +226,9 @@ export class S3Target implements Target {
     const code = codeIn(body);
     const answer = code === undefined ? `${status}` : `${status} ${code}`;
     const what = `${this.#service} answers ${answer} to ${method} ${this.bucket}/${key}`;
-    if (RETRIED.has(status)) return new Passing(`${what}: try again later`);
+    if (RETRIED.has(status) || code === "RequestTimeout") {
+      return new Passing(`${what}: try again later`);
+    }
     if (status === 404) {
       return new RepositoryError(
         `${what}: check the address and the bucket ${this.bucket}, which kvdrive does not create`,
