@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { SECOND } from "../rules/units.ts";
 import { RepositoryError } from "./errors.ts";
 import type { Snapshot } from "./manifest.ts";
 import { Presence, unfinishedRuns } from "./presence.ts";
@@ -45,8 +46,8 @@ interface Needed {
   data: Map<string, NeededObject>;
 }
 
-/** Objects that are removed between two looks at other runs. */
-const REMOVED_AT_ONCE = 100;
+/** For how many milliseconds objects are removed without a look at other runs. */
+const LOOK_INTERVAL = 2 * SECOND;
 
 /** Prunes a repository. Without a rule nothing is removed. @throws {RepositoryError} */
 export async function prune(
@@ -88,10 +89,13 @@ async function removeUnneeded(
   const { removed, replaced, unneeded } = plan;
   const manifests = [...removed, ...replaced].map(({ object }) => `${FOLDERS.snapshot}/${object}`);
   await requireSameManifests(repository, plan);
-  const paths = [...manifests, ...unneeded.keys()];
-  for (let at = 0; at < paths.length; at += REMOVED_AT_ONCE) {
-    await presence.requireAlive();
-    for (const path of paths.slice(at, at + REMOVED_AT_ONCE)) await repository.target.remove(path);
+  let looked = -Infinity;
+  for (const path of [...manifests, ...unneeded.keys()]) {
+    if (performance.now() - looked > LOOK_INTERVAL) {
+      await presence.requireAlive();
+      looked = performance.now();
+    }
+    await repository.target.remove(path);
   }
 }
 
