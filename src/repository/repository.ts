@@ -113,7 +113,7 @@ export class Repository {
     throw new RepositoryError(
       config === undefined
         ? `The repository ${this.place} is gone: bring it back, or restart the server to make a new one`
-        : `Another repository is in ${this.place} now: bring the former back, or restart the server`,
+        : `Another repository is in ${this.place} now: repeat the command, or restart the server`,
     );
   }
 

@@ -101,6 +101,7 @@ export async function takeSnapshot(
     root,
     damaged: damage.keys,
   }, sender.sent + repository.sealer.overhead);
+  await repository.requirePresent();
   await presence.publish(async () => {
     const { name } = await sender.sendManifest(manifest);
     return [`${FOLDERS.snapshot}/${name}`];
