@@ -108,6 +108,10 @@ Deno.test("A single file is restored without a store.", async () => {
     assertSameBytes(await Deno.readFile(output), bytes, name);
   }
   await refused(/small already exists/, ...from, "--file", "small", "-o", stock.at("small"));
+  await refused(/Cannot write .*: No such/, ...from, "--file", "small", "-o", stock.at("no/small"));
+  await Deno.mkdir(stock.at("folder"));
+  const onFolder = ["--file", "small", "--force", "-o", stock.at("folder")];
+  await refused(/Cannot write .*: Is a directory/, ...from, ...onFolder);
   await refused(/There is no file "absent" in the drive/, ...from, "--file", "absent");
   assert(!await stock.has("kvdrive.db"));
 });
@@ -254,6 +258,34 @@ Deno.test("A store that is damaged is noticed, again each time, and when it is w
     await assertStock(stock.at("whole"));
   }
 });
+
+Deno.test("A store with a page that cannot be read gets no snapshot.", async () => {
+  await using folder = await Folder.make();
+  const [repo, data] = [folder.at("repo"), folder.at("data")];
+  {
+    await using server = await TestServer.start({ data });
+    const drive = new Drive(server, DRIVE);
+    for (let i = 0; i < 100; i++) await drive.put(`file-${100 + i}`, patternBytes(1000, i));
+    await server.stop();
+  }
+  const path = join(data, "kvdrive.db");
+  const bytes = await Deno.readFile(path);
+  const [name, page] = [new TextEncoder().encode("file-150"), 4096];
+  const pages = Array.from({ length: bytes.length / page }, (_, i) => i * page).filter((at) => {
+    // A leaf of a tree without row numbers.
+    return bytes[at] === 10 && indexOf(bytes.subarray(at, at + page), name) >= 0;
+  });
+  assert(pages.length > 0);
+  for (const at of pages) bytes[at] = 255;
+  await Deno.writeFile(path, bytes);
+  await refused(/Cannot read the store in .* malformed/, "backup", "--to", repo, "--data", data);
+  assertEquals(await listed(repo), []);
+});
+
+/** Returns where some bytes are first in others; -1 if they are not. */
+function indexOf(bytes: Uint8Array, wanted: Uint8Array): number {
+  return bytes.findIndex((_, at) => wanted.every((byte, i) => bytes[at + i] === byte));
+}
 
 Deno.test("A passphrase encrypts everything, and further ones can be added and removed.", async () => {
   await using stock = await makeStock();

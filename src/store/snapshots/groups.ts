@@ -16,7 +16,7 @@ import { KIB } from "../../rules/units.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { decodeKey, encodeKey, prefixRange } from "../reads/kv_encoding.ts";
-import type { Snapshot } from "../verify/snapshot.ts";
+import { rowsOf, type Snapshot } from "../verify/snapshot.ts";
 import { ROW_COLUMNS, type Section, SECTIONS, type StoredRow, treeKey, writeRow } from "./rows.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -24,6 +24,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The least bytes of a group of records, half of what it has on average; and the most but for the last row. */
 const MIN_GROUP_SIZE = 1 * KIB;
 const MAX_GROUP_SIZE = 64 * KIB;
+
+/** Rows that one query reads: those of a group of chunks, and of records up to 1 MiB. */
+const ROWS_AT_ONCE = 16;
 
 /** Bytes of a value whose memory is released at once, and not by the garbage collector. */
 const LARGE_VALUE = 1 * KIB;
@@ -67,7 +70,7 @@ function* rowGroups(
   onRow: (row: StoredRow) => void = () => {},
 ): Generator<Group> {
   const select = sqlite.prepare(
-    `SELECT ${ROW_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k`,
+    `SELECT ${ROW_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?`,
   );
   const writer = new ByteWriter(2 * MAX_GROUP_SIZE);
   let first: Bytes | undefined;
@@ -85,8 +88,7 @@ function* rowGroups(
     first = undefined;
   };
   for (const range of ranges) {
-    for (const found of select.iterate(...range)) {
-      const row = found as unknown as StoredRow;
+    for (const row of rowsOf([select], range, ROWS_AT_ONCE) as Iterable<StoredRow>) {
       const { length } = writer;
       if (length >= MAX_GROUP_SIZE || length >= MIN_GROUP_SIZE && beginsGroup(row)) yield* end();
       first ??= row.k;
@@ -110,7 +112,7 @@ function* chunkGroups(
   const range = "FROM kv WHERE k >= ? AND k < ? ORDER BY k";
   const next = sqlite.prepare(`SELECT k ${range} LIMIT 1`);
   const last = sqlite.prepare(`SELECT k ${range} DESC LIMIT 1`);
-  const select = sqlite.prepare(`SELECT ${ROW_COLUMNS} ${range}`);
+  const select = sqlite.prepare(`SELECT ${ROW_COLUMNS} ${range} LIMIT ?`);
   let [from, end] = prefixRange(prefixes.all("chunk"));
   while (true) {
     const found = placeOf(next.get(from, end));
@@ -131,15 +133,12 @@ function* chunkGroups(
         size: (stop - start) * CHUNK_SIZE,
         isCompressed: false,
         write(to) {
-          const rows = select.iterate(
-            encodeKey(keys.chunk(version, start)),
-            encodeKey(keys.chunk(version, stop)),
-          );
+          const keyOf = (index: number) => encodeKey(keys.chunk(version, index));
+          const rows = rowsOf([select], [keyOf(start), keyOf(stop)], ROWS_AT_ONCE);
           let missing = stop - start;
-          for (const found of rows) {
+          for (const row of rows as Iterable<StoredRow>) {
             missing--;
-            const row = found as unknown as StoredRow;
-            onChunk(group, version, placeOf(found)?.index ?? 0, row.v);
+            onChunk(group, version, placeOf(row)?.index ?? 0, row.v);
             writeRow(to, row);
             row.v.buffer.transfer(0);
           }
@@ -152,10 +151,10 @@ function* chunkGroups(
 
 /** Returns the place of a chunk by its key. @throws {TypeError} for a key of another form. */
 function placeOf(
-  row: Record<string, unknown> | undefined,
+  row: { k?: unknown } | undefined,
 ): { version: string; index: number } | undefined {
   if (row === undefined) return undefined;
-  const [, version, index] = decodeKey(row["k"] as Bytes) ?? [];
+  const [, version, index] = decodeKey(row.k as Bytes) ?? [];
   if (typeof version === "string" && typeof index === "number") return { version, index };
   throw new TypeError("The store has a chunk with a key of an unknown form");
 }

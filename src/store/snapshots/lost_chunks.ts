@@ -16,10 +16,13 @@ import {
   type TrashRecord,
 } from "../engine/records.ts";
 import { decodeKey, encodeKey, prefixRange } from "../reads/kv_encoding.ts";
-import type { Snapshot } from "../verify/snapshot.ts";
+import { rowsOf, type Snapshot } from "../verify/snapshot.ts";
 import { SECTIONS, treeKey } from "./rows.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Pages of checksums that one query finds. */
+const PAGES_AT_ONCE = 500;
 
 /** Versions that are looked at, at most. */
 const MAX_DOUBTS = 1000;
@@ -119,12 +122,13 @@ interface ListedVersion {
 function* listedVersions(
   { bytes: { sqlite } }: Snapshot,
 ): Generator<ListedVersion, undefined, undefined> {
-  const pages = sqlite
-    .prepare("SELECT k, length(v) AS length FROM kv WHERE k >= ? AND k < ? ORDER BY k")
-    .iterate(...prefixRange(prefixes.all("checksums")));
+  const select = sqlite.prepare(
+    "SELECT k, length(v) AS length FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",
+  );
+  const pages = rowsOf([select], prefixRange(prefixes.all("checksums")), PAGES_AT_ONCE);
   let last: ListedVersion | undefined;
-  for (const { k, length } of pages) {
-    const [, version, number] = decodeKey(k as Bytes) ?? [];
+  for (const { k, length } of pages as Iterable<{ k: Bytes; length: unknown }>) {
+    const [, version, number] = decodeKey(k) ?? [];
     if (typeof version !== "string") continue;
     if (last !== undefined && last.version !== version) yield last;
     last = { version, chunks: chunksUpTo(Number(number), Number(length)) };

@@ -21,9 +21,10 @@ import { Presence } from "../../repository/presence.ts";
 import { FOLDERS, Repository, type RepositorySettings } from "../../repository/repository.ts";
 import { fingerprintOf, TreeBuilder } from "../../repository/tree.ts";
 import { ByteWriter } from "../../repository/bytes.ts";
+import { failureReason } from "../../rules/system_error.ts";
 import { keptFiles } from "../disk/kept_files.ts";
 import { formatIn } from "../engine/format.ts";
-import { DamagedBackup } from "../engine/errors.ts";
+import { CannotBackUp, DamagedBackup } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { isPresent } from "../files/file_record.ts";
@@ -71,6 +72,7 @@ export function requireWhole({ id, damage }: TakenSnapshot, target: string): voi
  * Takes a snapshot.
  *
  * @throws {RepositoryError} if the repository cannot be used.
+ * @throws {CannotBackUp} if the store cannot be read.
  */
 export async function takeSnapshot(
   { source, store, repository: settings, bandwidth }: SnapshotOptions,
@@ -85,14 +87,8 @@ export async function takeSnapshot(
   const known = await KnownGroups.open(repository, parent, hasUnfinished);
   const sender = new GroupSender(repository, bandwidth);
   const suspects = new Set(parent?.damaged);
-  const { info, root, damage } = await sendStore({
-    source,
-    store,
-    known,
-    sender,
-    events,
-    suspects,
-  });
+  const sending = sendStore({ source, store, known, sender, events, suspects });
+  const { info, root, damage } = await sending.catch(explainFailure(source));
   const manifest = withAdded({
     id: newSnapshotId(),
     sequence: 1 + (parent?.sequence ?? 0),
@@ -110,6 +106,16 @@ export async function takeSnapshot(
   await presence.end(true);
   const { id, time, files, bytes, added } = manifest;
   return { id, time, files, bytes, added, damage: damage.messages };
+}
+
+/** Returns a function that says of an error which the repository did not raise that the store cannot be read. */
+function explainFailure(source: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof RepositoryError) throw error;
+    const place = `the store in ${dirname(source)}`;
+    const message = `Cannot read ${place}: ${failureReason(error)}. See kvdrive verify`;
+    throw new CannotBackUp(message, { cause: error });
+  };
 }
 
 interface Sending {

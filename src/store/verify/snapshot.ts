@@ -306,10 +306,13 @@ function* headsOf(
   }
 }
 
-/** Yields the rows of a range, `limit` of them a query. */
-function* rowsOf(
+/**
+ * Yields the rows of a range, `limit` of them a query. The iterators of `node:sqlite` end without a word where a page cannot
+ * be read; `all` throws.
+ */
+export function* rowsOf(
   statements: readonly StatementSync[],
-  [start, end]: [Bytes, Bytes],
+  [start, end]: readonly [start: Bytes, end: Bytes],
   limit: number,
 ): Generator<{ k: Bytes }> {
   let from = start;

@@ -1,12 +1,18 @@
 import { basename } from "@std/path/basename";
+import { RepositoryError } from "../../../repository/errors.ts";
 import type { Snapshot } from "../../../repository/manifest.ts";
 import { Repository } from "../../../repository/repository.ts";
 import { isoSeconds, parseUtcTime } from "../../../rules/dates.ts";
+import { failureReason } from "../../../rules/system_error.ts";
 import { plural } from "../../terminal/text.ts";
 import { exists, TemporaryFile } from "../../../store/disk/durable_file.ts";
 import { CannotRestore } from "../../../store/engine/errors.ts";
 import { nameText } from "../../../store/snapshots/restore/damaged_files.ts";
-import { findFile, readFile } from "../../../store/snapshots/restore/read_file.ts";
+import {
+  findFile,
+  readFile,
+  type SnapshotFile,
+} from "../../../store/snapshots/restore/read_file.ts";
 import {
   type LostGroup,
   restoreSnapshot,
@@ -101,24 +107,38 @@ async function restoreOne(call: CommandCall, reader: SnapshotReader): Promise<vo
     for await (const bytes of readFile(reader, file)) await writeOut(bytes);
     return;
   }
-  using progress = new TaskProgress(call.env, () => {});
-  {
-    using temporary = await TemporaryFile.create(output);
-    using target = await Deno.open(temporary.path, { write: true });
-    let done = 0;
-    for await (const bytes of readFile(reader, file)) {
-      for (let at = 0; at < bytes.byteLength;) at += await target.write(bytes.subarray(at));
-      progress.show(name, done += bytes.byteLength, file.record.size);
-    }
-    await target.sync();
-    await temporary.rename(output, { replaces: call.has("force") });
-  }
-  progress.clear();
+  await saveFile(call, reader, file, output);
   const { snapshot: { id, time } } = reader;
   const { size } = file.record;
   call.print({ snapshot: id, time: isoSeconds(time), drive, name, output, size }, [
     `Restored ${output} with ${size} bytes from the snapshot of ${isoSeconds(time)}.`,
   ]);
+}
+
+/** @throws {CommandError} if the file cannot be written. */
+async function saveFile(
+  call: CommandCall,
+  reader: SnapshotReader,
+  file: SnapshotFile,
+  output: string,
+): Promise<void> {
+  using progress = new TaskProgress(call.env, () => {});
+  const { place: { name }, record: { size } } = file;
+  try {
+    using temporary = await TemporaryFile.create(output);
+    using target = await Deno.open(temporary.path, { write: true });
+    let done = 0;
+    for await (const bytes of readFile(reader, file)) {
+      for (let at = 0; at < bytes.byteLength;) at += await target.write(bytes.subarray(at));
+      progress.show(name, done += bytes.byteLength, size);
+    }
+    await target.sync();
+    await temporary.rename(output, { replaces: call.has("force") });
+  } catch (error) {
+    if (error instanceof CannotRestore || error instanceof RepositoryError) throw error;
+    throw new CommandError(`Cannot write ${output}: ${failureReason(error)}`, { cause: error });
+  }
+  progress.clear();
 }
 
 async function restoreStore(
