@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
-import { Folder } from "../support/command.ts";
+import { Folder, runCommand } from "../support/command.ts";
 import { Drive, joinBytes, query, uploadParts } from "../support/drive.ts";
 import { rawRequest } from "../support/raw.ts";
 import { PROJECT_ID, TestServer } from "../support/server.ts";
@@ -173,6 +173,31 @@ Deno.test("A file whose record cannot be read is damaged, missing in lists, and 
       assertEquals(await drive.delete(both), { deleted: both, failed: [] });
       (await drive.get("broken-2")).expect(404);
       assertEquals((await drive.usage())?.files, names.length);
+    },
+  );
+});
+
+Deno.test("A damaged counter ends no server: writes to its drive fail until verify corrects it.", async () => {
+  await withDamage(
+    (drive) => drive.put("before", SMALL),
+    (store) => store.breakCounters(),
+    async (drive) => {
+      for (let i = 0; i < 2; i++) {
+        const body = patternBytes(10);
+        const answer = await drive.send("POST", "/files?name=after", { body });
+        assertErrorAnswer(answer.expect(500));
+      }
+      assertMatch(drive.server.text, /The entry .*usage.* cannot be read/);
+      assertSameBytes((await drive.get("before")).expect(200).bytes, SMALL);
+      await drive.another("other").put("a", SMALL);
+      const repair = ["verify", "--repair", "--data", drive.server.data];
+      const { code, stdout } = await runCommand(repair);
+      assertEquals(code, 0, stdout);
+      await drive.put("after", LARGE);
+      assertEquals(await drive.usage(), {
+        files: 4,
+        bytes: 2 * SMALL.length + 2 * LARGE.length,
+      });
     },
   );
 });

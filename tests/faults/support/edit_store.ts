@@ -1,6 +1,7 @@
 import { assert } from "@std/assert";
 import { PROJECT_ID } from "../../support/server.ts";
 import { breakRecord, openRecords } from "./records.ts";
+import { recordFileOf, withSqlite } from "./store_files.ts";
 
 export type Edit = (kv: Deno.Kv) => Promise<void>;
 
@@ -160,6 +161,15 @@ export class StoppedStore implements Disposable {
   /** Makes the record of a file unreadable. */
   breakRecord(name: string): void {
     breakRecord(this.data, [PROJECT_ID, this.drive, name]);
+  }
+
+  /** Makes the counters of the drive shorter than a counter is, as one flipped bit does. */
+  breakCounters(): void {
+    withSqlite(recordFileOf(this.data), (sqlite) => {
+      const key = new TextEncoder().encode(`\x02usage\0\x02${PROJECT_ID}\0\x02${this.drive}\0`);
+      const update = sqlite.prepare("UPDATE kv SET v = substr(v, 1, 4) WHERE substr(k, 1, ?) = ?");
+      assert(update.run(key.length, key).changes > 0);
+    });
   }
 
   /** Damages a chunk of a file. A negative index counts from the last chunk. */
