@@ -176,13 +176,13 @@ test("Where the session may not ask, the server's refusal is shown for all files
   observer.registerSecret(project_key);
   await openPhotos(fixture, { key: project_key });
   const chosen = Array.from(
-    { length: 12 },
+    { length: 20 },
     (_, index) => file(`${index}.bin`, patternBytes(11_000)),
   );
   await chooseToUpload(page, "Files", chosen);
-  await card(page).getByText("12 uploads failed").waitFor();
+  await card(page).getByText("20 uploads failed").waitFor();
   await uploadRow(page, "0.bin").getByText(/cannot take 11 kB more/).waitFor();
-  await uploadRow(page, "11.bin").getByText("Not sent, for the same reason").waitFor();
+  await uploadRow(page, "19.bin").getByText("Not sent, for the same reason").waitFor();
   await inspect(page, "upload-card-failed");
 });
 

@@ -1,23 +1,6 @@
 /** Requests at once: browsers open six connections to a server, of which the stream of hints and lists need some. */
 export const REQUESTS_AT_ONCE = 4;
 
-/** Requests at once that take a moment, such as small files. */
-export const SHORT_REQUESTS_AT_ONCE = shortRequests(protocolOfPage());
-
-/**
- * Returns how many short requests are sent at once: one more than others, as lists wait for none of them for long. HTTP/2
- * and HTTP/3, which a proxy may offer, carry many over one connection.
- */
-export function shortRequests(protocol: string): number {
-  return /^h[23]/.test(protocol) ? 12 : REQUESTS_AT_ONCE + 1;
-}
-
-/** The protocol that the page came with, such as `h2`; empty if the browser does not tell. */
-function protocolOfPage(): string {
-  const [page] = performance.getEntriesByType("navigation");
-  return (page as Partial<PerformanceNavigationTiming> | undefined)?.nextHopProtocol ?? "";
-}
-
 /** Limits the number of concurrent requests; the others wait in order. */
 export class Limiter {
   readonly #waiting: (() => void)[] = [];

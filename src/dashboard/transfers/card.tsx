@@ -10,8 +10,8 @@ import { figuresOf, headlineOf, type Totals, totalsOf } from "./totals.ts";
 import type { Transfers } from "./transfers.ts";
 import { UploadRows } from "./upload_rows.tsx";
 
-/** Rows of the card. */
-const MAX_ROWS = 50;
+/** Rows of the card: those of small files change all the time. */
+const MAX_ROWS = 20;
 
 /** The card in the corner with running transfers; a bar above the bottom bar on phones. */
 export function TransferCard() {

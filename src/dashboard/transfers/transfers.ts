@@ -1,12 +1,7 @@
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError } from "../core/api_error.ts";
-import {
-  inParallel,
-  Limiter,
-  REQUESTS_AT_ONCE,
-  SHORT_REQUESTS_AT_ONCE,
-} from "../core/concurrency.ts";
+import { inParallel, Limiter, REQUESTS_AT_ONCE } from "../core/concurrency.ts";
 import { type App, createShared, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { DriveFiles } from "../files/actions/drive_files.ts";
@@ -18,8 +13,14 @@ import { ServerCalls, type UploadTarget } from "./upload/server_calls.ts";
 import { UploadThumbnails } from "./upload/thumbnails.ts";
 import { type UploadSource, UploadTask, type UploadTools } from "./upload/upload_task.ts";
 
+/**
+ * Files at once. Of small ones there are more than the six connections of HTTP/1.1: what waits in the browser is sent as
+ * soon as a connection is free, also while the page is busy, and HTTP/2 sends all at once.
+ */
+const SMALL_AT_ONCE = 12;
+const LARGE_AT_ONCE = 5;
 /** Times between two updates of what is shown, in milliseconds; the longer one while nothing arrives. */
-const TICK = 150;
+const TICK = 300;
 const IDLE_TICK = 1000;
 /** The least time between two updates of lists of files, in milliseconds. */
 const FINISHED_INTERVAL = 1000;
@@ -53,8 +54,7 @@ export class Transfers {
     this.#tools = {
       server: this.server,
       records: new UploadRecords(localStorage),
-      requests: new Limiter(SHORT_REQUESTS_AT_ONCE),
-      largeRequests: new Limiter(REQUESTS_AT_ONCE),
+      requests: new Limiter(REQUESTS_AT_ONCE),
       tab: Math.random().toString(36).slice(2),
       wait: (...wait) => this.#wait(...wait),
       addThumbnail: (...upload) => thumbnails.add(...upload),
@@ -65,6 +65,11 @@ export class Transfers {
   /** In the order in which they were added. */
   get tasks(): readonly UploadTask[] {
     return this.#tasks;
+  }
+
+  /** Whether it sends as many files as it may. */
+  get isBusy(): boolean {
+    return this.#running >= LARGE_AT_ONCE;
   }
 
   /** Returns whether this page is sending a file: its bytes may be stored while its thumbnail is not. */
@@ -194,9 +199,10 @@ export class Transfers {
   }
 
   #pump(): void {
-    while (this.#running < SHORT_REQUESTS_AT_ONCE) {
+    while (true) {
       const task = this.#tasks.find(({ state }) => state === "waiting");
       if (task === undefined) return;
+      if (this.#running >= (task.isSmall ? SMALL_AT_ONCE : LARGE_AT_ONCE)) return;
       this.#running++;
       void task.run().then(() => this.#ended(task));
     }

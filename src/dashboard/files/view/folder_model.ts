@@ -163,7 +163,8 @@ export class FolderModel {
   readonly follow: () => void = paced(async () => {
     await this.source.peek().done;
     await this.refresh();
-    await this.#loadLinks();
+    // Uploads change no links, and their end is followed as well.
+    if (!this.transfers.isBusy) await this.#loadLinks();
   }, this.#leaving.signal);
 
   /** Searches the drive for names with a text, or shows the folder again. */

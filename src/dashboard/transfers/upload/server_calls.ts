@@ -25,6 +25,9 @@ export interface Attributes {
   lastModified: number;
 }
 
+/** Bytes of a small file: its request is too short for reports of its progress. */
+export const SMALL = 128 * 1024;
+
 /** The last moment that a time of the API can tell, in milliseconds. */
 const LAST_TIME = Date.UTC(9999, 11, 31);
 
@@ -136,45 +139,72 @@ export class ServerCalls {
     return isIt ? file.etag : undefined;
   }
 
-  /** Sends bytes and reports the progress, which `fetch` cannot. */
-  #send(
+  async #send(
     path: string,
     body: Blob,
-    { headers = {}, signal, onProgress }: Sending & { headers?: Record<string, string> },
+    sending: Sending & { headers?: HeadersInit },
   ): Promise<void> {
     const csrf = this.app.session.current.value?.csrf ?? "";
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const request = new XMLHttpRequest();
-      const abort = () => request.abort();
-      request.open("POST", path);
-      request.setRequestHeader(SESSION_HEADER, csrf);
-      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-      request.upload.onprogress = ({ loaded }) => onProgress(Math.min(loaded, body.size));
-      request.onloadend = () => signal.removeEventListener("abort", abort);
-      request.onabort = () => reject(signal.reason);
-      request.onerror = () => reject(unreachable());
-      request.onload = () => {
-        this.app.connection.succeeded();
-        if (request.status < 300) resolve();
-        else this.#refused(request, csrf).then(reject);
-      };
-      signal.addEventListener("abort", abort);
-      request.send(body);
-    });
-  }
-
-  /** The error for an answer. 401 for this session ends it: its key was revoked. */
-  async #refused(request: XMLHttpRequest, csrf: string): Promise<ApiError> {
-    const { status, responseText } = request;
-    const wait = request.getResponseHeader("Retry-After");
-    const headers = wait === null ? {} : { "Retry-After": wait };
-    const error = await refused(new Response(responseText, { status, headers }));
-    const { session } = this.app;
-    if (status === 401 && csrf === session.current.value?.csrf) session.end();
-    return error;
+    const headers = new Headers(sending.headers);
+    headers.set(SESSION_HEADER, csrf);
+    sending.signal.throwIfAborted();
+    const send = body.size <= SMALL ? sendAtOnce : sendWithProgress;
+    const response = await send(path, body, { ...sending, headers });
+    const { connection, session } = this.app;
+    connection.succeeded();
+    if (response.ok) return;
+    const error = await refused(response);
+    // The key of this session was revoked.
+    if (response.status === 401 && csrf === session.current.value?.csrf) session.end();
+    throw error;
   }
 }
+
+type Send = (
+  path: string,
+  body: Blob,
+  sending: Sending & { headers: Headers },
+) => Promise<Response>;
+
+/** Many of these wait in the browser, and lists go before them. */
+const sendAtOnce: Send = async (path, body, { headers, signal, onProgress }) => {
+  try {
+    const response = await fetch(path, {
+      method: "POST",
+      headers,
+      body,
+      signal,
+      priority: "low",
+    });
+    const answer = await response.text();
+    onProgress(body.size);
+    return new Response(answer || null, response);
+  } catch {
+    signal.throwIfAborted();
+    throw unreachable();
+  }
+};
+
+/** Reports the progress, which `fetch` cannot. */
+const sendWithProgress: Send = (path, body, { headers, signal, onProgress }) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const abort = () => request.abort();
+    request.open("POST", path);
+    for (const [name, value] of headers) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded }) => onProgress(Math.min(loaded, body.size));
+    request.onloadend = () => signal.removeEventListener("abort", abort);
+    request.onabort = () => reject(signal.reason);
+    request.onerror = () => reject(unreachable());
+    request.onload = () => {
+      const { status, responseText } = request;
+      const wait = request.getResponseHeader("Retry-After");
+      const headers = wait === null ? {} : { "Retry-After": wait };
+      resolve(new Response(responseText || null, { status, headers }));
+    };
+    signal.addEventListener("abort", abort);
+    request.send(body);
+  });
 
 function placeOf({ project, drive }: UploadTarget): { project_id: string; drive_name: string } {
   return { project_id: project, drive_name: drive };

@@ -101,7 +101,6 @@ export function toolsOf(
     server,
     records,
     requests: new Limiter(4),
-    largeRequests: new Limiter(4),
     tab: "t",
     wait: (milliseconds: number) => Promise.resolve(void waits.push(milliseconds)),
     addThumbnail: () => Promise.resolve(),

@@ -3,15 +3,12 @@ import { formatBytes } from "../../core/format.ts";
 import { inParallel, type Limiter } from "../../core/concurrency.ts";
 import { MAX_FILE, missingParts, type PlannedPart, SINGLE_REQUEST } from "./parts.ts";
 import type { UploadRecord, UploadRecords } from "./records.ts";
-import type { ServerCalls, UploadTarget } from "./server_calls.ts";
+import { type ServerCalls, SMALL, type UploadTarget } from "./server_calls.ts";
 import { Speedometer } from "./speedometer.ts";
 
 /** The first and the longest wait before a request is sent again, in milliseconds. */
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30_000;
-
-/** Bytes of a file whose requests may take long. */
-const LARGE = 1e6;
 
 /** How long what was on its way before a pause may make no progress after it, in milliseconds. */
 const STALL_TIME = 5000;
@@ -37,9 +34,8 @@ export type UploadCalls = Pick<ServerCalls, keyof ServerCalls>;
 export interface UploadTools {
   server: UploadCalls;
   records: UploadRecords;
+  /** Limits the requests of files that are not small. */
   requests: Limiter;
-  /** Those of them that may take long. */
-  largeRequests: Limiter;
   tab: string;
   /** Waits after a failure, before the next attempt. @throws The signal's reason. */
   wait: (milliseconds: number, error: unknown, signal: AbortSignal) => Promise<void>;
@@ -102,6 +98,10 @@ export class UploadTask {
   /** Whether it waits for nothing but its turn, or runs. */
   get isActive(): boolean {
     return this.state === "waiting" || this.state === "running";
+  }
+
+  get isSmall(): boolean {
+    return this.record.size <= SMALL;
   }
 
   /** Whether a file is the one that is sent, as far as its size and time tell. */
@@ -305,16 +305,14 @@ export class UploadTask {
 
   /** Sends a request until it succeeds, or fails for a reason that does not pass. */
   async #retrying<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { requests, largeRequests, wait } = this.tools;
-    const isLarge = this.record.size > LARGE;
+    const { requests, wait } = this.tools;
     for (let attempt = 1;; attempt++) {
       try {
-        const send = () =>
-          requests.run(() => {
-            if (this.state === "paused") throw PAUSED;
-            return action();
-          }, signal);
-        const result = await (isLarge ? largeRequests.run(send, signal) : send());
+        const send = () => {
+          if (this.state === "paused") throw PAUSED;
+          return action();
+        };
+        const result = await (this.isSmall ? send() : requests.run(send, signal));
         if (attempt > 1) this.#say("");
         return result;
       } catch (error) {
