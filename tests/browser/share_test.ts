@@ -1,4 +1,5 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { makeLink } from "../support/sharing/links.ts";
 import { dialog, openSection, row, signInAsOwner } from "./support/navigation.ts";
 import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
@@ -57,4 +58,20 @@ test("A file is shared with limits, marked, changed and revoked.", async (fixtur
   const gone = await fetch(url);
   await gone.body?.cancel();
   assertEquals(gone.status, 404);
+});
+
+test("On a tablet, names of links of several drives have most of the table", async (fixture) => {
+  const { page, project } = fixture;
+  for (const name of ["photos", "contracts-and-invoices"]) {
+    const drive = project.drive(name);
+    await drive.put("invoice-number-2026-000123.pdf", "x");
+    await makeLink(drive, { name: "invoice-number-2026-000123.pdf", max_downloads: 10 });
+  }
+  await page.setViewportSize({ width: 768, height: 1024 });
+  await signInAsOwner(fixture);
+  await openSection(page, "Links");
+  const name = page.getByRole("rowheader", { name: "contracts-and-invoices" });
+  const table = await page.locator(".table").boundingBox();
+  assertLess(table!.width / 3, (await name.boundingBox())!.width);
+  await inspect(page, "links-drives");
 });

@@ -127,7 +127,7 @@ function AppKeys({ project, resource, data: { app } }: AppProps) {
       rows={({ keys }) => keys}
       keyOf={({ name }) => name}
       columns={KEY_COLUMNS}
-      empty="No keys."
+      empty="None"
       create={{
         label: "New key",
         disabled: !isOn,

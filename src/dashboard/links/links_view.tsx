@@ -72,9 +72,14 @@ function columnsOf(project: string, hasDrives: boolean): Column<Row>[] {
     {
       title: "Name",
       isMain: true,
-      cell: (row) => <a href={addressOf(project, row)}>{titleOf(row.link, row.of.drive)}</a>,
+      // The drive has no column of its own, which would leave names too little room beside the navigation.
+      cell: (row) => (
+        <span class="title-link">
+          <a href={addressOf(project, row)}>{titleOf(row.link, row.of.drive)}</a>
+          {hasDrives && <small>{row.of.drive}</small>}
+        </span>
+      ),
     },
-    ...(hasDrives ? [{ title: "Drive", cell: ({ of }: Row) => of.drive }] : []),
     { title: "Limits", cell: ({ link }) => <LinkLimits link={link} /> },
     { title: "Created", isMinor: true, cell: ({ link }) => formatDate(link.created) },
   ];

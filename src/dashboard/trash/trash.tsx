@@ -40,7 +40,7 @@ function TrashDays({ project }: { project: string }) {
   return (
     <>
       The trash is off: what is deleted is gone.{" "}
-      <a href={links.section(project, "settings")}>Turn it on in the settings</a>
+      <a href={links.section(project, "settings")}>Turn it on in the settings</a>.
     </>
   );
 }
