@@ -182,3 +182,16 @@ test("A hostile name is listed, selected and deleted as text", async (fixture) =
   await entry(page, NAME).waitFor({ state: "detached" });
   await assertNothingRan(page);
 });
+
+test("Code has colors, and its markup stays text", async (fixture) => {
+  const code =
+    '/* <img src=x onerror=alert(1)>\n */ const a = "</pre><script>alert(1)</script>" + 1;\n';
+  const shown = await show(fixture, "code.ts", code.repeat(2000));
+  await shown.locator(".code-number").nth(1499).waitFor();
+  const classes = await shown.locator(".code span").nth(0).locator("span").evaluateAll((spans) =>
+    spans.map((span) => span.className)
+  );
+  assertEquals(classes, ["code-comment", "code-comment"]);
+  assertEquals(await shown.locator(".code :is(img, script)").count(), 0);
+  assertEquals(await contentOf(shown), code.repeat(1500));
+});

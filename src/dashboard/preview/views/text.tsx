@@ -1,11 +1,12 @@
 import { CodeXml, Eye, WrapText } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { plural } from "../../core/format.ts";
 import { labelOf } from "../../files/entry.ts";
 import { extensionOf } from "../../files/listing/kinds.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Beginning, useBeginning } from "../content/beginning.ts";
+import { type Block, languageOf, type Token, tokensOf } from "../content/code.ts";
 import { decode, type Decoded, linesOf } from "../content/text.ts";
 import { viewOf } from "../content/kinds.ts";
 import { Shown, Unshowable, type ViewProps } from "./problem.tsx";
@@ -15,6 +16,10 @@ import { Sheet } from "./sheet.tsx";
 const TEXT_STEP = 256 * 1024;
 /** Lines that are shown at once: each is an element of the page. */
 const LINES_STEP = 3000;
+/** Bytes of the longest text whose code has colors. */
+const MAX_COLORED = 200_000;
+/** Lines that are colored until the page gets a turn. */
+const COLOR_STEP = 300;
 /** Texts without program code, whose long lines are wrapped. */
 const PROSE = /^(txt|log|md|markdown|csv|tsv|)$/;
 
@@ -97,6 +102,7 @@ function Source({ entry, beginning, text, encoding, tools }: TextProps & {
   const [shown, setShown] = useState(LINES_STEP);
   const [isWrapped, setWrapped] = useState(PROSE.test(extensionOf(labelOf(entry))));
   const isWhole = beginning.bytes.length >= beginning.total;
+  const colored = useColors(lines.slice(0, shown), labelOf(entry), beginning);
   return (
     <Sheet
       facts={[isWhole ? plural(lines.length, "line") : "", encoding]}
@@ -119,7 +125,41 @@ function Source({ entry, beginning, text, encoding, tools }: TextProps & {
         tabIndex={0}
         role="region"
         aria-label="Content"
-      >{lines.slice(0, shown).map((line, index) => <span key={index}>{line}</span>)}</pre>
+      >{lines.slice(0, shown).map((line, index) => (
+        <span key={index}>{colored[index]?.map(spanOf) ?? line}</span>
+      ))}</pre>
     </Sheet>
   );
+}
+
+function spanOf({ kind, text }: Token): ComponentChildren {
+  return kind === "" ? text : <span class={`code-${kind}`}>{text}</span>;
+}
+
+/** The tokens of the first lines of code: of more of them each time that the page has had its turn. */
+function useColors(
+  lines: readonly string[],
+  label: string,
+  { total, etag }: Beginning,
+): readonly (readonly Token[])[] {
+  type Colored = { of: string; lines: readonly Token[][]; open: Block | undefined };
+  const of = `${etag} ${label}`;
+  const [state, setState] = useState<Colored>();
+  const colored = state?.of === of ? state : { of, lines: [], open: undefined };
+  const language = total > MAX_COLORED ? undefined : languageOf(label);
+  const next = colored.lines.length;
+  useEffect(() => {
+    if (language === undefined || next >= lines.length) return;
+    const timer = setTimeout(() => {
+      let { open } = colored;
+      const added = lines.slice(next, next + COLOR_STEP).map((line) => {
+        const [tokens, left] = tokensOf(line, language, open);
+        open = left;
+        return tokens;
+      });
+      setState({ of, lines: [...colored.lines, ...added], open });
+    });
+    return () => clearTimeout(timer);
+  }, [of, next, lines.length]);
+  return colored.lines;
 }
