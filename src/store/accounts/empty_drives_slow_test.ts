@@ -164,3 +164,31 @@ testOnAll("A write that needs its drive does not create it, in any process", asy
   await sweepLater(bench);
   await assertKeys(bench, {});
 });
+
+testOnAll(
+  "A drive that another process has deleted takes no write that needs it",
+  async (bench) => {
+    const { store } = bench;
+    const other = otherProcess(bench).store;
+    const target = { ...place("a"), needsDrive: true };
+    const from = { ...target, drive: "from", needsDrive: false };
+    await store.files.put(from, inPieces(bytes(1)), ANYWAY);
+    const put = () => store.files.put(target, inPieces(bytes(1)), ANYWAY);
+    const copied = { from, to: target, overwrite: true, condition: () => true };
+    const writes = [
+      put,
+      () => store.folders.create({ ...target, name: "a/" }),
+      () => store.uploads.start(target, undefined),
+      () => store.locks.change(target, () => ({ locks: [], result: undefined })),
+      () => store.files.copies.run("copy", copied),
+    ];
+    for (const write of writes) {
+      await store.projects.createDrive(project, drive);
+      await put();
+      await store.files.delete(target);
+      assertEquals(await other.projects.deleteEmptyDrive(project, drive), "deleted");
+      await assertRejects(async () => void await write(), NoSuchDrive);
+      assertEquals((await drivesOf(store, project)).length, 1);
+    }
+  },
+);
