@@ -48,6 +48,9 @@ export class BadXml extends Error {
 /** The namespace of the declarations of namespaces themselves. */
 const DECLARATIONS = "http://www.w3.org/2000/xmlns/";
 
+/** The namespace of `xml:lang`. Only its own prefix may be bound to it, so what is written with another is no XML. */
+export const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
+
 /**
  * Reads a document.
  *
@@ -72,6 +75,7 @@ export function readXml(text: string, root: string, maxElements: number): XmlNod
   parser.on("opentag", ({ local, uri, attributes }) => {
     const node = new XmlNode(local, uri, attributesOf(attributes));
     count();
+    if (uri === XML_NAMESPACE) throw new BadXml("has an element in the reserved namespace of XML");
     if (open.length >= MAX_DEPTH) throw new BadXml(`is nested deeper than ${MAX_DEPTH} levels`);
     open.at(-1)?.content.push(node);
     document ??= node;

@@ -37,6 +37,7 @@ const REFUSED: { name: string; text: string; problem: string }[] = [
     text: `<a ${Array.from({ length: 100 }, (_, i) => `a${i}="1"`).join(" ")}/>`,
     problem: "more than 20 elements",
   },
+  { name: "an element of XML itself", text: "<a><xml:b/></a>", problem: "reserved namespace" },
   { name: "a control character", text: "<a>\u0001</a>", problem: "not well-formed" },
 ];
 

@@ -62,6 +62,17 @@ test("A depth without end is refused, and a missing one is that of a list.", asy
   (await dav.send("PROPFIND", "absent", { headers: { Depth: "0" } })).expect(404);
 });
 
+test("No property makes a list that parsers refuse.", async (dav) => {
+  await dav.put("a", "x");
+  const property = "<xml:p>1</xml:p>";
+  const body =
+    `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>${property}</D:prop></D:set></D:propertyupdate>`;
+  (await dav.send("PROPPATCH", "a", { body })).expect(400);
+  const { text } = await dav.propfind("", "1");
+  // "Other prefixes MUST NOT be bound to this namespace name" (Namespaces in XML, 3).
+  assert(!text.includes("http://www.w3.org/XML/1998/namespace"), text);
+});
+
 test("A body that asks for nothing, or is no such XML, is 400.", async (dav) => {
   const bodies = [
     "<propfind xmlns='DAV:'/>",

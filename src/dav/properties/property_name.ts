@@ -1,5 +1,5 @@
 import { escapeText } from "../../xml/xml_writer.ts";
-import { type XmlAttribute, XmlNode } from "../../xml/xml_reader.ts";
+import { XML_NAMESPACE, type XmlAttribute, XmlNode } from "../../xml/xml_reader.ts";
 
 export interface PropertyName {
   /** Empty without one. */
@@ -32,9 +32,6 @@ function tagOf({ namespace, name }: PropertyName): string {
   return namespace === "" ? name : `x:${name} xmlns:x="${escapeText(namespace)}"`;
 }
 
-/** Prefixes that elements need no declaration for: that of `xml:lang`. */
-const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
-
 /** Returns an element with its content. It declares its namespaces, so it can be put into any document. */
 export function serialize(node: XmlNode): string {
   const { namespace, name, attributes, content } = node;
@@ -46,6 +43,7 @@ export function serialize(node: XmlNode): string {
   return `<${opening}>${inner.join("")}</${prefix}${name}>`;
 }
 
+/** An attribute in the namespace of XML needs no declaration. */
 function attributeText({ namespace, name, value }: XmlAttribute, index: number): string {
   const text = `="${escapeText(value)}"`;
   if (namespace === "") return ` ${name}${text}`;
