@@ -1,17 +1,24 @@
-import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import * as apps from "./api/admin/apps.ts";
-import { listEvents, listServerEvents } from "./api/admin/events.ts";
-import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
+import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/apps.ts";
+import { listEvents, listServerEvents, showServerUsage, showUsage } from "./api/admin/reports.ts";
+import {
+  changeProject,
+  createProject,
+  deleteDrive,
+  deleteProject,
+  listProjects,
+  showProject,
+} from "./api/admin/projects.ts";
 import {
   createProjectKey,
+  createS3Key,
   listProjectKeys,
+  listS3Keys,
   revokeProjectKey,
+  revokeS3Key,
   showOwnKey,
-} from "./api/admin/project_keys.ts";
-import { createProject, listProjects } from "./api/admin/projects.ts";
-import { createS3Key, listS3Keys, revokeS3Key } from "./api/admin/s3_keys.ts";
+} from "./api/admin/keys.ts";
 import { showStatus } from "./api/admin/status.ts";
-import { showServerUsage, showUsage } from "./api/admin/usage.ts";
 import * as webhooks from "./api/admin/webhooks.ts";
 import type { Deps } from "./api/endpoint.ts";
 import { changeFile } from "./api/files/change_file.ts";
@@ -37,8 +44,15 @@ import {
 } from "./api/files/uploads.ts";
 import { createArchive } from "./api/sharing/create_archive.ts";
 import { createDownload, openDownload } from "./api/sessions/downloads.ts";
-import { createSignInCode, showSession, signIn, signOut } from "./api/sessions/session.ts";
-import { endSession, endSessions, listSessions } from "./api/sessions/sessions.ts";
+import {
+  createSignInCode,
+  endSession,
+  endSessions,
+  listSessions,
+  showSession,
+  signIn,
+  signOut,
+} from "./api/sessions/session.ts";
 import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
 import { changeLink, createLink, listLinks, revokeLink } from "./api/sharing/links.ts";
 import { openLink, unlockLink } from "./api/sharing/share.ts";

@@ -5,7 +5,7 @@ import type { ParameterName } from "../../openapi/parameters.ts";
 import type { Content, HeaderObjects, ResponseObject } from "../../openapi/types.ts";
 import { escapeHtml } from "../../http/responses/html.ts";
 import { publicEndpoint } from "../endpoint.ts";
-import { currentSession } from "../sessions/session_json.ts";
+import { currentSession } from "../sessions/session_call.ts";
 
 /**
  * Only the page's own script is run, and no page may embed it. Stored files are shown as images, audio and video, or from

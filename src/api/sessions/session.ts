@@ -1,26 +1,39 @@
-import { keyRefusal } from "../../http/authentication.ts";
+import { type Caller, keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields, SMALL_BODY } from "../../http/json_body.ts";
 import { dashboardCookie } from "../../http/network/request_secrets.ts";
 import { header, jsonBody, jsonResponse } from "../../openapi/messages.ts";
 import type { Failures } from "../../openapi/operation.ts";
-import { closed, schema } from "../../openapi/schemas.ts";
+import { closed, listOf, schema } from "../../openapi/schemas.ts";
 import type { HeaderObjects } from "../../openapi/types.ts";
-import { browserName, currentSession, SESSION_SCHEMAS, sessionJson } from "./session_json.ts";
-import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
-import type { Store } from "../../store/store.ts";
-import { type BrowserClient, looksLikeSignInCode } from "../../store/sessions/sign_ins.ts";
-import { type Deps, publicEndpoint, type RoutedRequest } from "../endpoint.ts";
-import { administratorEndpoint, changeFailures, jsonFailures } from "../admin/admin_call.ts";
 import {
+  browserName,
   cookieScope,
+  currentSession,
   requireSameOrigin,
+  SESSION_SCHEMAS,
+  sessionJson,
   sessionResponse,
   sessionsOfCookies,
   type SignedIn,
 } from "./session_call.ts";
+import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
+import type { Store } from "../../store/store.ts";
+import {
+  type BrowserClient,
+  type ListedSession,
+  looksLikeSignInCode,
+} from "../../store/sessions/sign_ins.ts";
+import { type Deps, publicEndpoint, type RoutedRequest } from "../endpoint.ts";
+import {
+  administratorEndpoint,
+  changeFailures,
+  jsonFailures,
+  keyEndpoint,
+} from "../admin/admin_call.ts";
 import { json } from "../../http/responses/json_response.ts";
 import { isoSeconds } from "../../rules/dates.ts";
+import { decodeSegment } from "../../http/request_target.ts";
 
 /** The headers of every successful response about sessions. */
 export const sessionHeaders: HeaderObjects = {
@@ -90,7 +103,7 @@ export const signOut = publicEndpoint({
       deleted: { type: "integer", minimum: 0, description: "The sessions that were ended." },
     }),
   },
-}, endSession);
+}, endOwnSessions);
 
 async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response> {
   requireSameOrigin(routed, deps);
@@ -132,7 +145,7 @@ async function startWith(
 }
 
 /** It needs the cookie only, so that a page can sign out that has lost everything else. */
-async function endSession(routed: RoutedRequest, deps: Deps): Promise<Response> {
+async function endOwnSessions(routed: RoutedRequest, deps: Deps): Promise<Response> {
   requireSameOrigin(routed, deps);
   const found = await sessionsOfCookies(routed, deps);
   await endAll(found, deps);
@@ -181,3 +194,76 @@ export const createSignInCode = administratorEndpoint({
     expires: isoSeconds(expires),
   });
 });
+
+/** `GET /dashboard/sessions`: the browsers that are signed in with the sender's key or token. */
+export const listSessions = keyEndpoint({
+  id: "listSessions",
+  tag: "The server",
+  summary: "List the sessions of a key",
+  description:
+    "Lists the browsers that are signed in to the dashboard with the sender's key or token, the newest first.",
+  success: {
+    200: jsonResponse("The sessions.", "SessionList", { headers: sessionHeaders }),
+  },
+  schemas: {
+    SessionList: closed({
+      sessions: listOf(closed({
+        id: { type: "string", minLength: 1 },
+        created: schema("Second"),
+        last_used: { ...schema("Second"), description: "Accurate to an hour." },
+        expires: schema("Second"),
+        address: { type: "string", description: "The client's address at the sign-in." },
+        browser: { type: "string", examples: ["Firefox on Linux"] },
+        current: { type: "boolean", description: "Whether this request used it." },
+      })),
+    }),
+  },
+}, async (_routed, { store }, { hash, session }) => {
+  const sessions = await store.signIns.list(hash);
+  return sessionResponse({ sessions: sessions.map((one) => listedJson(one, session?.id)) });
+});
+
+function listedJson(
+  { id, created, lastUsed, expires, address, browser }: ListedSession,
+  current: string | undefined,
+): Record<string, unknown> {
+  return {
+    id,
+    created: isoSeconds(created),
+    last_used: isoSeconds(lastUsed),
+    expires: isoSeconds(expires),
+    address,
+    browser,
+    current: id === current,
+  };
+}
+
+/** `DELETE /dashboard/sessions`: signs out everywhere. */
+export const endSessions = keyEndpoint({
+  id: "endSessions",
+  tag: "The server",
+  summary: "End all sessions of a key",
+  description:
+    "Ends all sessions with the sender's key or token, also the one that the request used.",
+  success: {
+    200: jsonResponse("The sessions are ended.", "EndedSessions", { headers: sessionHeaders }),
+  },
+  failures: changeFailures,
+}, (_routed, deps, caller) => end(deps, caller));
+
+/** `DELETE /dashboard/sessions/{id}`: ends one session. */
+export const endSession = keyEndpoint({
+  id: "endSession",
+  tag: "The server",
+  summary: "End a session",
+  success: {
+    200: jsonResponse("The session is ended.", "EndedSessions", { headers: sessionHeaders }),
+  },
+  failures: { ...changeFailures, NotFound: "The key has no such session." },
+}, (routed, deps, caller) => end(deps, caller, decodeSegment(routed.params["session"] ?? "")));
+
+async function end({ store }: Deps, { hash }: Caller, id?: string): Promise<Response> {
+  const deleted = await store.signIns.endAll(hash, id);
+  if (id !== undefined && deleted === 0) throw errors.sessionNotFound(id);
+  return sessionResponse({ deleted });
+}

@@ -11,8 +11,12 @@ import { SECOND } from "../../rules/units.ts";
 import type { Observation } from "../../server/observation.ts";
 import type { Server } from "../../server/server.ts";
 import { VERSION } from "../../version.ts";
-import { type AcmeOptions, ALL_INTERFACES, httpsOrigin } from "../options/https_options.ts";
-import type { ServeOptions } from "../options/serve_options.ts";
+import {
+  type AcmeOptions,
+  ALL_INTERFACES,
+  httpsOrigin,
+  type ServeOptions,
+} from "../options/serve_options.ts";
 import { StartError, UsageError } from "../terminal/output.ts";
 import { listen, type ListenParts } from "./listen.ts";
 import { readPem } from "./tls_files.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { browserName } from "./session_json.ts";
+import { browserName } from "./session_call.ts";
 
 Deno.test("A session has the name of its browser, which names others, too", () => {
   const chrome = "AppleWebKit/537.36 (KHTML, like Gecko)";
