@@ -223,96 +223,79 @@ export const prefixes = {
   like: (key: Deno.KvKey): Deno.KvKey => key.slice(0, 1),
 } as const;
 
+/** Keys that continue a prefix, from one part (included) to another (excluded): by default all that are strings. */
+function below(
+  prefix: Deno.KvKey,
+  from?: Deno.KvKeyPart,
+  to: Deno.KvKeyPart = AFTER_STRINGS,
+): KeyRange {
+  return { start: from === undefined ? prefix : [...prefix, from], end: [...prefix, to] };
+}
+
 export const ranges = {
   /** The files or folders of a drive, or the counters of a project's drives, from the name `from` on with `prefix`. */
   named: (
-    below: readonly ["file" | "folder", project: string, drive: string] | ["usage", string],
+    place: readonly ["file" | "folder", project: string, drive: string] | ["usage", string],
     prefix: string,
     from: string,
-  ): KeyRange => ({
-    start: [...below, from],
-    end: [...below, afterPrefix(prefix) ?? AFTER_STRINGS],
-  }),
+  ): KeyRange => below(place, from, afterPrefix(prefix)),
 
   /** The files of all drives, optionally from one file on. */
   filesFrom: (from: Place | undefined): KeyRange => ({
-    start: from === undefined ? ["file"] : keys.file(from),
-    end: ["file", AFTER_STRINGS],
+    ...below(["file"]),
+    ...(from !== undefined && { start: keys.file(from) }),
   }),
 
   /** Chunks `from` to `to` (excluded) of one version. */
-  chunks: (version: string, from: number, to: number): KeyRange => ({
-    start: keys.chunk(version, from),
-    end: keys.chunk(version, to),
-  }),
+  chunks: (version: string, from: number, to: number): KeyRange =>
+    below(["chunk", version], from, to),
 
   /** The upload sessions of a drive whose id is `from` or greater. */
-  uploads: (project: string, drive: string, from: string): KeyRange => ({
-    start: keys.upload(project, drive, from),
-    end: ["upload", project, drive, AFTER_STRINGS],
-  }),
+  uploads: (project: string, drive: string, from: string): KeyRange =>
+    below(["upload", project, drive], from),
 
   /** The items in the trash of a drive, or of all drives. */
-  trash: (project: string, ...drive: (string | undefined)[]): KeyRange => {
-    const prefix = ["trash", project, ...drive.filter((name) => name !== undefined)];
-    return { start: prefix, end: [...prefix, AFTER_STRINGS] };
-  },
+  trash: (project: string, ...drive: (string | undefined)[]): KeyRange =>
+    below(["trash", project, ...drive.filter((name) => name !== undefined)]),
 
   /** The items in the trash of a drive before an id; all if it is empty. */
-  trashBefore: (project: string, drive: string, id: string): KeyRange => ({
-    start: ["trash", project, drive],
-    end: ["trash", project, drive, id === "" ? AFTER_STRINGS : id],
-  }),
+  trashBefore: (project: string, drive: string, id: string): KeyRange =>
+    below(["trash", project, drive], undefined, id === "" ? AFTER_STRINGS : id),
 
   /** The pages of a manifest that begin at byte `from` or later. */
-  manifestFrom: (version: string, from: number): KeyRange => ({
-    start: keys.manifestPage(version, from),
-    end: keys.manifestPage(version, Infinity),
-  }),
+  manifestFrom: (version: string, from: number): KeyRange =>
+    below(["manifest", version], from, Infinity),
 
   /** The pages of a manifest that begin at byte `to` or before. */
-  manifestTo: (version: string, to: number): KeyRange => ({
-    start: keys.manifestPage(version, 0),
-    end: keys.manifestPage(version, to + 1),
-  }),
+  manifestTo: (version: string, to: number): KeyRange => below(["manifest", version], 0, to + 1),
 
   /** The events of a project with ids below `before`, or all of them. */
-  events: (project: string, before?: string): KeyRange => ({
-    start: prefixes.all("event", project),
-    end: ["event", project, before ?? AFTER_STRINGS],
-  }),
+  events: (project: string, before?: string): KeyRange =>
+    below(["event", project], undefined, before),
 
   /** The events of the server with ids below `before`, or all of them. */
-  serverEvents: (before?: string): KeyRange => ({
-    start: ["server_event"],
-    end: ["server_event", before ?? AFTER_STRINGS],
-  }),
+  serverEvents: (before?: string): KeyRange => below(["server_event"], undefined, before),
 
   /** The entries of a feed from a versionstamp on. */
-  feedFrom: (feed: Deno.KvKey, stamp: string): KeyRange => ({
-    start: [...feed, stamp],
-    end: [...feed, AFTER_STRINGS],
-  }),
+  feedFrom: (feed: Deno.KvKey, stamp: string): KeyRange => below(feed, stamp),
 
   /** The drives of a project that are due for webhooks, from one on, and those of the projects after one. */
-  webhookDue: (project: string, from: string): KeyRange => ({
-    start: keys.webhookDue(project, from),
-    end: ["webhook_due", project, AFTER_STRINGS],
-  }),
+  webhookDue: (project: string, from: string): KeyRange => below(["webhook_due", project], from),
   webhookDueAfter: (project: string | undefined): KeyRange => ({
-    start: project === undefined ? ["webhook_due"] : ["webhook_due", project, AFTER_STRINGS],
-    end: ["webhook_due", AFTER_STRINGS],
+    ...below(["webhook_due"]),
+    ...(project !== undefined && { start: ["webhook_due", project, AFTER_STRINGS] }),
   }),
+
   /** The feeds of a project, after that of a drive. */
   drivesWithFeed: (project: string, feed: string, drive = ""): KeyRange => ({
+    ...below(["change", project, feed]),
     start: [...keys.feed(project, feed, drive), AFTER_STRINGS],
-    end: ["change", project, feed, AFTER_STRINGS],
   }),
 
   /** The feeds of all drives, after one of them. */
   feedsAfter: (feed: Deno.KvKey | undefined): KeyRange => ({
-    start: feed === undefined ? ["change"] : [...feed, AFTER_STRINGS],
-    end: ["change", AFTER_STRINGS],
+    ...below(["change"]),
+    ...(feed !== undefined && { start: [...feed, AFTER_STRINGS] }),
   }),
 
   /** The daily figures of a project, or of all together, from one day to another (excluded). */
@@ -328,16 +311,14 @@ export const ranges = {
   }),
 
   /** The links of a drive whose id is less than `before`; all of them if it is empty. */
-  linksBefore: (project: string, drive: string, before: string): KeyRange => ({
-    start: keys.driveLink(project, drive, ""),
-    end: ["drive_link", project, drive, before === "" ? AFTER_STRINGS : before],
-  }),
+  linksBefore: (project: string, drive: string, before: string): KeyRange =>
+    below(["drive_link", project, drive], "", before === "" ? AFTER_STRINGS : before),
 
   /** The garbage that is due at a time, in milliseconds since 1970. */
-  garbageDue: (now: number): KeyRange => ({ start: ["garbage", 0], end: ["garbage", now + 1] }),
+  garbageDue: (now: number): KeyRange => below(["garbage"], 0, now + 1),
 
   /** The files whose deadline has come at a time, in milliseconds since 1970. */
-  expiryDue: (now: number): KeyRange => ({ start: ["expiry", 0], end: ["expiry", now + 1] }),
+  expiryDue: (now: number): KeyRange => below(["expiry"], 0, now + 1),
 } as const;
 
 /** Returns a text that only equal keys have in common. */
