@@ -69,7 +69,6 @@ export const DEFAULT_UPLOAD_TTL = DAY;
 export interface StoreOptions {
   /** Life of an upload session, in milliseconds. */
   uploadTtl?: number;
-  /** Uploads that a project may have open. */
   maxOpenUploads?: number;
   /** Reserves disk space for uploads; without it they are not limited by the disk. */
   disk?: DiskSpace;

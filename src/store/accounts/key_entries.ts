@@ -20,7 +20,6 @@ import { readMany } from "../reads/read_queue.ts";
 import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
-/** The fields that the records of all keys have. */
 interface KeyRecord extends KeyLimits {
   project: string;
   created: number;

@@ -27,7 +27,6 @@ export interface KeyInfo extends BasicKeyInfo {
   prefix: string;
 }
 
-/** The project that a key opens, and what it may do there. */
 export interface FoundProjectKey {
   project: string;
   prefix: string;

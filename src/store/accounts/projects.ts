@@ -44,7 +44,6 @@ export interface ProjectChanges {
   changeDays?: number | undefined;
 }
 
-/** Settings that a new project may have. */
 export type ProjectSettings = Pick<
   ProjectChanges,
   "name" | "maxBytes" | "maxFiles" | "trashDays"

@@ -44,7 +44,6 @@ export interface Commits {
   once: Commit;
   /** Commits an idempotent operation, possibly twice. */
   idempotent: Commit;
-  /** Checks that one operation may have. */
   checks: number;
   /** Groups of small operations in flight. */
   groups: number;

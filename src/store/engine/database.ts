@@ -66,7 +66,6 @@ export interface ByteEntries {
   isSeparate: boolean;
   /** Lists chunks. */
   reader: KvReader;
-  /** Reads single entries. */
   reads: EntryReader;
   /** See `Database.diskReader`. */
   diskReader: KvReader;

@@ -79,7 +79,6 @@ export interface OpenFile extends Disposable {
   close(): void;
 }
 
-/** Reads files of all drives. */
 export class FileReader {
   readonly #smallFiles: SmallFileCache;
   readonly #chunks: ChunkCache;

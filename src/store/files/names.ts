@@ -11,7 +11,6 @@ import type { FileRecord, Place } from "../engine/records.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { countedRecord } from "./file_record.ts";
 
-/** The feed of a project, and whether it has webhooks. */
 type Owner = Pick<CachedProject, "feed" | "webhooks">;
 
 /** The entry of a file's record, as the operation checks it. */

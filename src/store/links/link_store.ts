@@ -56,7 +56,6 @@ export interface OpenLink {
   wasCached: boolean;
 }
 
-/** A link as it was read. */
 interface ReadLink {
   id: string;
   record: LinkRecord;
@@ -385,7 +384,6 @@ function countOf(counter: Deno.KvEntryMaybe<Deno.KvU64> | undefined): number {
   return Number(counter?.value?.value ?? 0n);
 }
 
-/** The proof ends with the link and with its password. */
 function proofText({ id, record: { password } }: OpenLink, end: number): string {
   return [id, password?.hash, end].join("\0");
 }

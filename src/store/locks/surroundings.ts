@@ -7,7 +7,6 @@ import { currentLocks } from "./lock_store.ts";
 
 /** What is around the name of a file. */
 export interface Surroundings {
-  /** The locks of the drive. */
   locks: readonly LockRecord[];
   /** Returns whether the folder exists that the name is in. A drive counts as one that does: see `Place.needsDrive`. */
   hasParent: () => Promise<boolean>;

@@ -78,7 +78,6 @@ export class SilentLeases {
   }
 }
 
-/** Returns whether a lease is that of a reader. */
 export function isReadLease(key: Deno.KvKey): boolean {
   return key.length === 3;
 }

@@ -41,7 +41,6 @@ type Amounts = Readonly<Record<(typeof RESOURCES)[number], number>>;
 
 const NOTHING: Amounts = { bytes: 0, files: 0, uploads: 0 };
 
-/** The settings of a project that limit it. */
 type Settings = Pick<CachedProject, "maxBytes" | "maxFiles">;
 
 /** A project as it is in the store. */

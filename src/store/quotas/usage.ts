@@ -42,10 +42,8 @@ export const COUNTERS: Record<string, keyof Usage> = {
   trash_bytes: "trashBytes",
 };
 
-/** The counters of drives. */
 export const USAGE_COUNTERS = Object.keys(COUNTERS) as UsageCounter[];
 
-/** The sums of projects. */
 export const PROJECT_COUNTERS = [...USAGE_COUNTERS, "open_uploads"] as const;
 
 const PROJECT_FIELDS: Record<string, keyof ProjectUsage> = {

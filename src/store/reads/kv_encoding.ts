@@ -112,7 +112,6 @@ const V8 = 1;
 export const COUNTER = 2;
 const BYTES = 3;
 
-/** Bytes of a counter. */
 export const COUNTER_LENGTH = 8;
 
 /** Returns the value of an entry. @throws if its bytes encode none. */
@@ -142,7 +141,6 @@ export interface KvRow {
   version: number;
 }
 
-/** The columns of a `KvRow`. */
 export const KV_COLUMNS = "k, v, v_encoding, version";
 
 /** This byte follows a key's bytes in the first key that is greater than all keys beginning with it. */

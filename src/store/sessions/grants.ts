@@ -89,7 +89,6 @@ export async function listGrants(
   return await Array.fromAsync(db.reader.list<GrantIndexRecord>({ prefix }));
 }
 
-/** Deletes grants that were listed. */
 export async function deleteGrants(
   db: Database,
   listed: readonly Deno.KvEntry<GrantIndexRecord>[],

@@ -18,7 +18,6 @@ import type { Draft, FileTags } from "../files/file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { totalSize } from "../bytes/manifest.ts";
 
-/** The record of a part with its number. */
 export type NumberedPart = PartRecord & PartSize;
 
 /** A part as callers see it. */

@@ -110,7 +110,6 @@ export function chunksProblem(
   return check.end();
 }
 
-/** The pages of checksums of a version. */
 function checksumsOf(snapshot: Snapshot, { version, size }: VersionBytes): unknown[] {
   const numbers = Array.from({ length: checksumPages(chunkCount(size)) }, (_, number) => number);
   return numbers.map((number) => snapshot.get(keys.checksums(version, number))?.value);

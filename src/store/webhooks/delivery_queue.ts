@@ -61,7 +61,6 @@ export interface Batch {
   changes: Change[];
   /** Where it ends. */
   position: Position;
-  /** Whether there may be more. */
   more: boolean;
   /** Whether changes before it have expired. */
   hasGap: boolean;

@@ -294,7 +294,6 @@ export async function readWebhook(
   return { project, id, versionstamp, record, state: state.value ?? NO_DELIVERIES };
 }
 
-/** Whether a webhook tells of the changes of a drive. */
 export function tellsOf({ drives }: WebhookFilters, drive: string): boolean {
   return drives === undefined || drives.includes(drive);
 }

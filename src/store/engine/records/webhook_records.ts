@@ -46,7 +46,6 @@ export interface WebhookState {
   missed?: number;
 }
 
-/** One attempt of a delivery. */
 export interface DeliveryRecord {
   at: number;
   /** The status of the response; absent if there was none. */
@@ -54,7 +53,6 @@ export interface DeliveryRecord {
   /** Why there was no response, as the end of a sentence. */
   problem?: string;
   drive: string;
-  /** The number of changes. */
   changes: number;
 }
 
