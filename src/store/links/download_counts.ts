@@ -1,5 +1,6 @@
 import { SECOND } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
+import { UnreadableEntry } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { LinkRecord } from "../engine/records.ts";
@@ -59,10 +60,20 @@ export class DownloadCounts {
       // the link was changed, whose count is stored with the next ones.
       const operation = new Operation().check(key, versionstamp).sum(keys.linkDownloads(id), by);
       if (value === null) return;
-      const { ok } = await this.#attempt(new Map([[id, by]]), () => this.db.commit(operation));
+      const { ok } = await this.#attempt(new Map([[id, by]]), () => this.#commit(operation));
       if (!ok) this.#add(id, by);
     });
     await Promise.all(stored);
+  }
+
+  /** What cannot be added to a damaged count is lost like the count: the counts of other links must be stored. */
+  async #commit(operation: Operation): Promise<{ ok: boolean }> {
+    try {
+      return await this.db.commit(operation);
+    } catch (error) {
+      if (error instanceof UnreadableEntry) return { ok: true };
+      throw error;
+    }
   }
 
   /** Runs a step. If it fails, its counts are pending again. */

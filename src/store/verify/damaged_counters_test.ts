@@ -113,3 +113,26 @@ Deno.test("Bytes stay while the count of the files that share them is damaged", 
     });
   });
 });
+
+Deno.test("The downloads of other links are counted beside a damaged count", async () => {
+  await withFolder(async (folder) => {
+    const options = { target: { name: "a" }, download: false };
+    const tokens = await withStore(folder, async (bench) => {
+      await fill(bench);
+      const { store: { links }, db } = bench;
+      const [one, other] = [await links.create(DRIVE, options), await links.create(DRIVE, options)];
+      await db.commit(new Operation().sum(keys.linkDownloads(one.id), 1));
+      damage(folder, [keys.linkDownloads(one.id)], "v = x'01'");
+      return [one.token, other.token];
+    });
+    await withStore(folder, async ({ store: { links } }) => {
+      for (const token of tokens) {
+        const link = await links.find(token);
+        assert(link !== undefined && await links.countDownload(link));
+      }
+      const page = await links.list(DRIVE.project, DRIVE.drive, { limit: 9, last: "" });
+      const counts = tokens.map((token) => page.links.find((link) => link.token === token));
+      assertEquals(counts.map((link) => link?.downloads), [0, 1]);
+    });
+  });
+});
