@@ -73,27 +73,27 @@ export const S3_SECRET_FILE: OptionSpec = {
 };
 
 /** Makes a command that works with the files of a server. */
-export const clientCommand = kindOf(
+export const clientCommand = commandWith(
   CLIENT_OPTIONS,
 );
 
 /** Makes a command that asks a server, and transfers no files. */
-export const serverCommand = kindOf(
+export const serverCommand = commandWith(
   [...CLIENT_OPTIONS.filter(({ name }) => name !== "json"), API_JSON],
 );
 
 /** Makes a command that opens the store itself. */
-export const storeCommand = kindOf(
+export const storeCommand = commandWith(
   [DATA, KV, API_JSON],
 );
 
 /** Makes a command that opens neither a server nor a store. */
-export const commandWithoutStore = kindOf(
+export const commandWithoutStore = commandWith(
   [{ name: "json", help: "print JSON" }],
 );
 
 /** Makes a command of the administration, which works on a server or on a store. */
-export const adminCommand = kindOf(
+export const adminCommand = commandWith(
   [
     ...CLIENT_OPTIONS.filter(({ name }) => name !== "project" && name !== "json").map((option) =>
       option.name === "url"
@@ -106,7 +106,10 @@ export const adminCommand = kindOf(
   ],
 );
 
-function kindOf(commonOptions: readonly OptionSpec[]): (command: CallCommand) => Command {
+/** Returns what makes the commands that share some options. */
+export function commandWith(
+  commonOptions: readonly OptionSpec[],
+): (command: CallCommand) => Command {
   return ({ load, asks, makesStore, options = [], ...command }) => ({
     ...command,
     options: asks ? [...options, YES] : options,

@@ -2,7 +2,6 @@ import { resolve } from "@std/path/resolve";
 import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/connection.ts";
 import { describeIdentity, type Identity, readIdentity } from "../../../client/administration.ts";
 import { hasStatus } from "../../../client/errors.ts";
-import type { Arguments } from "../../options/command.ts";
 import {
   credentialsOf,
   DEFAULT_PROFILE,
@@ -11,23 +10,23 @@ import {
   requireProfile,
   requireProfileName,
 } from "./profile_file.ts";
-import { CommandError, type Environment, UsageError } from "../../terminal/output.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
 import { readSecret } from "../../terminal/prompt.ts";
-import { CommandCall } from "../command_call.ts";
+import type { CommandCall } from "../command_call.ts";
 import { chooseServer, connectTo } from "../connect.ts";
 
 /** `kvdrive login URL`: asks the server what a secret is, and saves it as the current profile. */
-export async function login(args: Arguments, env: Environment): Promise<void> {
-  const name = args.get("profile") ?? DEFAULT_PROFILE;
+export async function login(call: CommandCall): Promise<void> {
+  const name = call.get("profile") ?? DEFAULT_PROFILE;
   requireProfileName(name);
-  const url = normalUrl(args.get("URL") ?? "");
-  const file = new ProfileFile(env);
+  const url = normalUrl(call.required("URL"));
+  const file = new ProfileFile(call.env);
   // An unusable file is reported before anything is typed.
   await file.read();
   const secret = readSecret(`Project key or administrator's token of ${url}: `);
   if (secret === "") throw new UsageError("No key: type it, or give it on standard input");
-  const { credentials, identity } = await identify(url, secret, args, env);
-  const cacert = args.get("cacert");
+  const { credentials, identity } = await identify(url, secret, call);
+  const cacert = call.get("cacert");
   const profile: Profile = {
     url,
     ...(credentials.kind === "key" ? { project_key: secret } : { admin_token: secret }),
@@ -37,18 +36,19 @@ export async function login(args: Arguments, env: Environment): Promise<void> {
     current: name,
     profiles: new Map([...profiles, [name, profile]]),
   }));
-  new CommandCall(args, env).print({ profile: name, url, ...identity }, [
+  call.print({ profile: name, url, ...identity }, [
     `Logged in to ${url} with ${describeLogin(identity)}.`,
     `Saved as the profile ${name}, which commands now use, in ${file.path}.`,
   ]);
 }
 
-export async function showIdentity(args: Arguments, env: Environment): Promise<void> {
+export async function showIdentity(call: CommandCall): Promise<void> {
+  const { args, env } = call;
   const choice = await chooseServer(args, env);
   using connection = await connectTo(choice, args, env);
   const identity = await readIdentity(connection, connection.credentials);
   const { url, profile = null } = choice;
-  new CommandCall(args, env).print({ profile, url, ...identity }, [
+  call.print({ profile, url, ...identity }, [
     `Server:   ${url}`,
     `Profile:  ${profile ?? "none: the options or the environment name the server"}`,
     `Access:   ${describeIdentity(identity)}`,
@@ -65,8 +65,7 @@ function describeLogin(identity: Identity): string {
 async function identify(
   url: string,
   secret: string,
-  args: Arguments,
-  env: Environment,
+  { args, env }: CommandCall,
 ): Promise<{ credentials: Credentials; identity: Identity }> {
   const kinds = [keyCredentials(secret), tokenCredentials(secret)].filter((one) =>
     one !== undefined
@@ -101,8 +100,8 @@ function normalUrl(text: string): string {
 }
 
 /** `kvdrive profile list`, without secrets. */
-export async function listProfiles(args: Arguments, env: Environment): Promise<void> {
-  const { current, profiles } = await new ProfileFile(env).read();
+export async function listProfiles(call: CommandCall): Promise<void> {
+  const { current, profiles } = await new ProfileFile(call.env).read();
   const rows = [...profiles].map(([name, profile]) => {
     const credentials = credentialsOf(profile);
     return {
@@ -113,7 +112,7 @@ export async function listProfiles(args: Arguments, env: Environment): Promise<v
       current: name === current,
     };
   });
-  new CommandCall(args, env).printTable(
+  call.printTable(
     { profiles: rows },
     ["NAME", "URL", "PROJECT", "CURRENT"],
     rows.map(({ name, url, project_id, current }) => [
@@ -126,24 +125,24 @@ export async function listProfiles(args: Arguments, env: Environment): Promise<v
   );
 }
 
-export async function chooseProfile(args: Arguments, env: Environment): Promise<void> {
-  const name = args.get("NAME") ?? "";
+export async function chooseProfile(call: CommandCall): Promise<void> {
+  const name = call.required("NAME");
   requireProfileName(name);
   let url = "";
-  await new ProfileFile(env).update((all) => {
+  await new ProfileFile(call.env).update((all) => {
     url = requireProfile(all, name).url;
     return { ...all, current: name };
   });
-  new CommandCall(args, env).print({ profile: name, url }, [`Commands now talk to ${url}.`]);
+  call.print({ profile: name, url }, [`Commands now talk to ${url}.`]);
 }
 
 /** `kvdrive logout`: removes a profile. The key itself stays valid. */
-export async function logout(args: Arguments, env: Environment): Promise<void> {
-  const named = args.get("profile");
+export async function logout(call: CommandCall): Promise<void> {
+  const named = call.get("profile");
   if (named !== undefined) requireProfileName(named);
   let name = "";
   let url = "";
-  await new ProfileFile(env).update((all) => {
+  await new ProfileFile(call.env).update((all) => {
     name = named ?? all.current ?? "";
     if (name === "") {
       throw new CommandError("There is no current profile: see kvdrive profile list");
@@ -153,7 +152,7 @@ export async function logout(args: Arguments, env: Environment): Promise<void> {
     profiles.delete(name);
     return { current: all.current === name ? undefined : all.current, profiles };
   });
-  new CommandCall(args, env).print({ profile: name, url }, [
+  call.print({ profile: name, url }, [
     `The profile ${name} of ${url} is removed. Its key stays valid until it is revoked.`,
   ]);
 }

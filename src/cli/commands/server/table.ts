@@ -1,5 +1,7 @@
+import { currentBuild, VERSION } from "../../../version.ts";
 import type { Command } from "../../options/command.ts";
 import { SERVE_OPTIONS } from "../../options/configuration.ts";
+import { print } from "../../terminal/output.ts";
 import { DEFAULT_ENV_FILE, DEFAULT_HEALTH_TIMEOUT } from "../defaults.ts";
 
 export const serveCommand: Command = {
@@ -75,5 +77,8 @@ export const versionCommand: Command = {
   name: "version",
   summary: "print the version, and how kvdrive was built",
   examples: [["kvdrive version", "Print one line"]],
-  load: async () => (await import("./version.ts")).printVersion,
+  load: () =>
+    Promise.resolve((_args, env) =>
+      print(`kvdrive ${VERSION} (${currentBuild(env).kind}, deno ${Deno.version.deno})\n`)
+    ),
 };
