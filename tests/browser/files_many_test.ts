@@ -29,6 +29,10 @@ async function rowsInDocument(page: Page): Promise<number> {
   return await page.getByRole("grid").locator("[role=row]").count();
 }
 
+function medianOf(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+}
+
 /** Scrolls through the list for two seconds. Returns the times between frames in milliseconds. */
 async function scrollFrames(page: Page): Promise<number[]> {
   return await page.getByRole("grid").evaluate(async (grid) => {
@@ -46,12 +50,16 @@ async function scrollFrames(page: Page): Promise<number[]> {
 }
 
 test("100,000 files are listed in natural order, searched, sorted and scrolled", async (fixture) => {
-  const { page, project, context } = fixture;
+  const { page, project, context, server } = fixture;
+  await putMany(project, "few", 3000, nameOf);
   await putMany(project, "many", COUNT, nameOf);
   await signInAsOwner(fixture);
   const devTools = await context.newCDPSession(page);
   await devTools.send("Performance.enable");
-  await openFolder(fixture, "many");
+  await openFolder(fixture, "few");
+  await page.getByText("3,000 items").waitFor();
+  const usual = medianOf(await scrollFrames(page));
+  await page.goto(`${server.origin}/#/p/${project.id}/files/many/`);
   await entry(page, "file-0.txt").waitFor();
   await page.getByText("100,000 items").waitFor();
   await page.getByText("loading more").waitFor({ state: "detached" });
@@ -60,8 +68,9 @@ test("100,000 files are listed in natural order, searched, sorted and scrolled",
   assertLess(await heap(page, devTools), MAX_HEAP);
 
   const frames = await scrollFrames(page);
-  const median = frames.toSorted((a, b) => a - b)[Math.floor(frames.length / 2)]!;
-  assertLess(median, 25, `frames: ${frames.map(Math.round)}`);
+  // A slow machine is slow in a short list as well.
+  const most = Math.max(25, 1.5 * usual);
+  assertLess(medianOf(frames), most, `frames: ${frames.map(Math.round)}`);
   assertLess(await rowsInDocument(page), MAX_ROWS);
 
   await entry(
@@ -100,7 +109,10 @@ test("Scrolling reuses the elements of rows, and the focus stays on its file", a
   await entry(page, "file-3.txt").click();
   const grid = page.getByRole("grid");
   const made = await grid.evaluate(async (grid) => {
-    const rest = () => new Promise((resolve) => setTimeout(resolve, 100));
+    // Some frames, however long they take.
+    const rest = async () => {
+      for (let count = 0; count < 6; count++) await new Promise(requestAnimationFrame);
+    };
     const rows = () => [...grid.querySelectorAll(".entry")];
     await rest();
     // Nothing above the first row is rendered beforehand, so there are fewer rows than later.
@@ -152,7 +164,10 @@ test("A file in the middle is at the same place after Back and after a reload", 
   await openFolder(fixture, "many");
   await page.getByText("3,001 items").waitFor();
   const grid = page.getByRole("grid");
-  await grid.evaluate((grid) => grid.scrollTop = 50_000);
+  await grid.evaluate(async (grid) => {
+    grid.scrollTop = 50_000;
+    for (let count = 0; count < 6; count++) await new Promise(requestAnimationFrame);
+  });
   await page.waitForTimeout(400);
   const shown = await page.evaluate(() =>
     document.elementFromPoint(600, 400)?.closest("[data-index]")?.getAttribute("aria-label")

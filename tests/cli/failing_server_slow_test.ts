@@ -6,6 +6,7 @@ import { ProfileDesk } from "../support/cli/profiles.ts";
 import { broken, cutAfter, Proxy } from "../support/cli/proxy.ts";
 import { type CommandResult, namesIn } from "../support/command.ts";
 import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
+import { unusedPort } from "../support/processes/ports.ts";
 import { TerminalProgram } from "../support/terminal.ts";
 
 /** Commands that read or repeat safely, with what they print. `archive` is among them, as its answer is a stream. */
@@ -106,9 +107,7 @@ for (const { what, first } of TROUBLES) {
 
 Deno.test("Every command that asks a server ends with status 1 and one sentence if it stays away.", async () => {
   await using desk = await ProfileDesk.open();
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const url = `http://127.0.0.1:${listener.addr.port}`;
-  listener.close();
+  const url = `http://127.0.0.1:${unusedPort()}`;
   const env = { ...desk.env, KVDRIVE_URL: url, KVDRIVE_KEY: PROJECT_KEY };
   await Promise.all(COMMANDS.map(async ([line]) => {
     const words = [...wordsOf(line), "--retry-for", "0"];

@@ -58,7 +58,7 @@ async function metric(server: TestServer, name: string, part: string): Promise<n
 
 /** Waits until a part of the budget is unused. */
 async function assertReleased(server: TestServer, part: string): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 90_000;
   while (await metric(server, "kvdrive_memory_used_bytes", part) > 0) {
     assert(performance.now() < deadline, `Memory of ${part} was not released`);
     await delay(100);

@@ -112,7 +112,7 @@ Deno.test("A full disk, an open folder, a failed backup and a certificate near i
     return await response.json() as Status;
   };
   let status = await read();
-  for (let i = 0; i < 100 && status.backups?.problem === null; i++) {
+  for (let i = 0; i < 600 && status.backups?.problem === null; i++) {
     await delay(100);
     status = await read();
   }

@@ -55,7 +55,7 @@ export async function onTwoProjects(
 
 /** Asks again while the answer is that something is being removed. */
 export async function onceRemoved(ask: () => Promise<Answer>): Promise<Answer> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 90_000;
   for (;;) {
     const answer = await ask();
     if (answer.status !== 409 || Date.now() > end) return answer;
