@@ -260,7 +260,7 @@ Deno.test("An upload beyond --max-uploads waits and gets 503 if no slot becomes 
 });
 
 Deno.test("Concurrent uploads beyond --max-uploads are all stored in the end.", async () => {
-  const args = ["--idle-timeout", "1s", "--max-uploads", "2"];
+  const args = ["--idle-timeout", "4s", "--max-uploads", "2"];
   await using server = await TestServer.start({ args });
   const drive = new Drive(server, "peers");
   const target = DOWNLOAD.replace("/download", "");

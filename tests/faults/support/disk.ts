@@ -75,8 +75,8 @@ async function write(file: Deno.FsFile, size: number): Promise<boolean> {
 type Bytes = Uint8Array<ArrayBuffer>;
 export type Files = Record<string, Bytes>;
 
-/** Time for the space of deleted files to be reclaimed, in milliseconds. */
-const RECLAIM_TIMEOUT = 90_000;
+/** Time for the space of deleted files to be reclaimed, in milliseconds: 90 s, and what a slow machine needs beside. */
+const RECLAIM_TIMEOUT = 240_000;
 
 /** Uploads files until the disk is full. Returns the acknowledged ones. */
 export async function fill(drive: Drive, size: number): Promise<Files> {
