@@ -31,8 +31,7 @@ import { listFiles } from "./api/files/list_files.ts";
 import { findExisting, measureFiles } from "./api/files/lookups.ts";
 import { putFile } from "./api/files/put_file.ts";
 import { putThumbnail, showThumbnail } from "./api/files/thumbnails.ts";
-import { listChanges } from "./api/changes/changes.ts";
-import { followLists } from "./api/changes/hints.ts";
+import { followLists, listChanges } from "./api/changes/changes.ts";
 import { deleteTrash, listTrash, restoreTrash } from "./api/files/trash.ts";
 import {
   abortUpload,

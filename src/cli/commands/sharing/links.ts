@@ -9,7 +9,7 @@ import { readSecret } from "../../terminal/prompt.ts";
 import { plural } from "../../terminal/text.ts";
 import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
 import type { CommandCall } from "../command_call.ts";
-import { drivesOf, findEach, listIn } from "./drive_lists.ts";
+import { drivesOf, findEach, listIn } from "./drives.ts";
 
 /** Characters of a link's token that are its id. */
 const ID_LENGTH = 26;

@@ -5,7 +5,7 @@ import { CommandError, printNotice } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import { type CommandCall, sizeCell } from "../command_call.ts";
 import { isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
-import { drivesOf, listIn } from "./drive_lists.ts";
+import { drivesOf, listIn } from "./drives.ts";
 
 /** Items that one request restores. */
 const MAX_RESTORED = 1000;
