@@ -1,6 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
 import type { Drive } from "../support/drive.ts";
-import type { Fixture } from "./support/fixture.ts";
+import { DESKTOP, type Fixture } from "./support/fixture.ts";
 import { dialog, openSection, row, signInAsOwner } from "./support/navigation.ts";
 import { suite } from "./support/suite.ts";
 
@@ -59,6 +59,11 @@ test("A deleted folder is one row, of all drives, and is restored as one", async
   await row(page, "cat.png").getByText("photos").waitFor();
   await row(page, "cat.png").locator(".kind-image").waitFor();
   assertEquals(await page.getByRole("rowheader").count(), 2);
+  // Names have room beside the navigation of a tablet.
+  await page.setViewportSize({ width: 768, height: 1024 });
+  const name = await page.getByText("cat.png", { exact: true }).boundingBox();
+  assertLess(name!.height, 30, "The name is broken");
+  await page.setViewportSize(DESKTOP);
   await page.getByLabel("Search in the trash").fill("TRI");
   await row(page, "cat.png").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Restore trip" }).click();

@@ -3,10 +3,9 @@ import { formatBytes, plural } from "../core/format.ts";
 import { type Entry, labelOf, type Place } from "../files/entry.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { FileDetails } from "./details/file_details.tsx";
+import { FileDetails, Title } from "./details/file_details.tsx";
 import { EntryLinks, Paths } from "./details/links.tsx";
 import { FolderSize } from "./details/folder_size.tsx";
-import { Title } from "./details/title.tsx";
 
 /** The side panel with the details of the selected entries; of the folder itself without any. */
 export function Details({ place, entries, onClose }: {

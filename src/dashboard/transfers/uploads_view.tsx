@@ -1,7 +1,10 @@
 import { Upload } from "lucide";
+import { type Api, dataOf } from "../core/api.ts";
+import { inParallel } from "../core/concurrency.ts";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatRelative } from "../core/format.ts";
 import { type Resource, useLive, useResource } from "../core/resource.ts";
+import { driveNames } from "../files/drive_filter.tsx";
 import { labelOf } from "../files/entry.ts";
 import { Collection } from "../ui/collection.tsx";
 import { Empty } from "../ui/loaded.tsx";
@@ -9,18 +12,34 @@ import { Page, Section } from "../ui/page.tsx";
 import type { Removal } from "../ui/remove_button.tsx";
 import type { Column } from "../ui/table.tsx";
 import { UploadActions, UploadSummary } from "./card.tsx";
-import { openUploads, type ServerUpload } from "./server_uploads.ts";
 import { totalsOf } from "./totals.ts";
 import { useSharedTransfers } from "./transfers.ts";
-import type { ServerCalls } from "./upload/server_calls.ts";
+import type { ServerCalls, UploadTarget } from "./upload/server_calls.ts";
 import { UploadRows } from "./upload_rows.tsx";
 
-/** Rows of the list. */
+/** Rows of a list. */
 const MAX_ROWS = 200;
 
+/** An open upload on the server, and what has arrived of it. */
+interface ServerUpload extends UploadTarget {
+  id: string;
+  created: string;
+  expires: string;
+  /** Bytes. */
+  received: number;
+}
+
 const COLUMNS: Column<ServerUpload>[] = [
-  { title: "File", isMain: true, cell: ({ name }) => name },
-  { title: "Drive", cell: ({ drive }) => drive },
+  {
+    title: "File",
+    isMain: true,
+    cell: ({ name, drive }) => (
+      <span class="title-link">
+        {name}
+        <small>{drive}</small>
+      </span>
+    ),
+  },
   { title: "Received", isNumber: true, cell: ({ received }) => formatBytes(received) },
   { title: "Started", cell: ({ created }) => formatRelative(created) },
   { title: "Expires", isMinor: true, cell: ({ expires }) => formatRelative(expires) },
@@ -96,4 +115,30 @@ function removalOf(server: ServerCalls): (upload: ServerUpload) => Removal {
     done: "Upload aborted",
     run: () => server.abort(upload, upload.id),
   });
+}
+
+/** Returns the open uploads of a project, the oldest first. @throws {ApiError} */
+async function openUploads(
+  { api, server, project }: { api: Api; server: ServerCalls; project: string },
+  signal: AbortSignal,
+): Promise<ServerUpload[]> {
+  const drives = await driveNames(api, project, signal);
+  const lists = await inParallel(drives, async (drive_name) => {
+    const { uploads } = await dataOf(
+      api.GET("/v1/{project_id}/{drive_name}/uploads", {
+        params: { path: { project_id: project, drive_name }, query: { limit: MAX_ROWS } },
+        signal,
+      }),
+    );
+    return uploads.map(({ upload_id: id, name, created, expires }) => (
+      { project, drive: drive_name, name, id, created, expires }
+    ));
+  });
+  const shown = lists.flat().sort((a, b) => a.created < b.created ? -1 : 1).slice(0, MAX_ROWS);
+  const open = await inParallel(shown, async (upload): Promise<ServerUpload | undefined> => {
+    const parts = await server.parts(upload, upload.id, signal);
+    return parts && { ...upload, received: parts.reduce((sum, { size }) => sum + size, 0) };
+  });
+  // Some may have been completed or aborted since the list was loaded.
+  return open.filter((upload) => upload !== undefined);
 }

@@ -165,20 +165,20 @@ function columnsOf(
     else selected.delete(key);
     setView({ ...view, selected });
   };
-  const columns: (Column<TrashRow> | false)[] = [
+  return [
     {
       title: "Name",
       isMain: true,
       cell: (row) => (
+        // Below the name: columns of their own would leave it too little room beside the navigation.
         <Checkbox
           label={<Label row={row} />}
+          hint={placeOf(row, hasDrives)}
           checked={view.selected.has(row.key)}
           onChange={(isChecked) => toggle(row.key, isChecked)}
         />
       ),
     },
-    hasDrives && { title: "Drive", cell: ({ drive }) => drive },
-    { title: "From", cell: ({ name }) => shownName(folderOf({ name })) || "—" },
     { title: "Size", isNumber: true, cell: sizeOf },
     { title: "Deleted", isMinor: true, cell: reasonOf },
     {
@@ -187,7 +187,12 @@ function columnsOf(
       cell: ({ items }) => formatRelative(items[0]?.expires),
     },
   ];
-  return columns.filter((column) => column !== false);
+}
+
+/** Where it was; `undefined` for the top folder of the only drive. */
+function placeOf({ drive, name }: TrashRow, hasDrives: boolean): string | undefined {
+  const place = `${hasDrives ? `${drive}/` : ""}${folderOf({ name })}`;
+  return place === "" ? undefined : shownName(place);
 }
 
 function Label({ row: { name, items: [first] } }: { row: TrashRow }) {

@@ -6,13 +6,13 @@ import { links } from "../../core/links.ts";
 import { useResource } from "../../core/resource.ts";
 import { type Entry, folderOf, labelOf, type Place, shownName } from "../../files/entry.ts";
 import { typeOf } from "../../files/listing/kinds.ts";
+import { Picture } from "../../files/view/kind_icon.tsx";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { askForText } from "../../ui/form.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { MenuButton } from "../../ui/menu.tsx";
 import { Copied, EntryLinks, Paths } from "./links.tsx";
-import { Title } from "./title.tsx";
 
 /** Time that a file stays selected before its details are asked for, in milliseconds: keys may move on. */
 const PATIENCE = 150;
@@ -207,4 +207,15 @@ function localTime(moment: number): string {
   const date = new Date(moment);
   const shifted = new Date(moment - date.getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(0, 16);
+}
+
+export function Title({ entry, label }: { entry: Entry; label: string }) {
+  return (
+    <div class="details-title stack">
+      <Picture entry={entry} size={56} />
+      <p>
+        <bdi>{shownName(label)}</bdi>
+      </p>
+    </div>
+  );
 }
