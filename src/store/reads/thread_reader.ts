@@ -78,8 +78,9 @@ export class ThreadReader implements KvReader, AsyncDisposable {
       const answer = await this.#send(query);
       if ("rows" in answer) return answer.rows;
       const error = new Error(answer.error);
-      // Another process is repairing or closing the log.
-      if (!isLocked(error) || performance.now() >= deadline) throw error;
+      // Another process is repairing or closing the log, or no file descriptor is free.
+      const mayPass = isLocked(error) || error.message.includes("unable to open database file");
+      if (!mayPass || performance.now() >= deadline) throw error;
       await delay(LOCKED_PAUSE);
     }
   }

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { DatabaseSync } from "node:sqlite";
 import { withFolder } from "../testing/stores.ts";
 import { encodeKey } from "./kv_encoding.ts";
@@ -60,6 +61,18 @@ Deno.test("Values that are marked as counters and are none have no value", async
       const listed = await Array.fromAsync(reader.list({ prefix: key.slice(0, 1) }));
       assertEquals(listed.map((entry) => entry.key[1]), ["a", "c", "d", "e"]);
     }
+  });
+});
+
+Deno.test("A thread that cannot open the file at first reads it once it can", async () => {
+  await withThread(async (_reader, kv, path) => {
+    await kv.set(["file", "a"], sealValue("a"));
+    const later = `${path}.later`;
+    await using reader = new ThreadReader(later, new UnreadableEntries());
+    const read = reader.get(["file", "a"]);
+    await delay(100);
+    await Deno.symlink(path, later);
+    assertEquals((await read).value, "a");
   });
 });
 
