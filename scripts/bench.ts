@@ -15,7 +15,7 @@ import {
   downloadSmall,
   gate,
 } from "./bench/rows/downloads.ts";
-import { deliveries, followers } from "./bench/rows/followers.ts";
+import { deliveries, feed, followers } from "./bench/rows/followers.ts";
 import { lists, start } from "./bench/rows/lists.ts";
 import {
   besideUploads,
@@ -45,6 +45,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   together,
   besideUploads,
   lists,
+  feed,
   followers,
   deliveries,
   downloadOverWebdav,

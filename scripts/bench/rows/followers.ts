@@ -1,10 +1,24 @@
 import { deadline } from "@std/async/deadline";
-import { type Experiment, figureOf, type Measure, percentile } from "../experiment.ts";
+import { type Experiment, figureOf, type Measure, percentile, type Stage } from "../experiment.ts";
 import { serveHere } from "../limits.ts";
 import { type Checkout, inDrive, PROJECT_KEY, Server, storeAndCheck, target } from "../server.ts";
 
 const SIZE = 4096;
 const FOLLOWERS = 256;
+
+/** Small uploads to a drive that keeps changes, compared with those to one that keeps none. */
+export const feed: Experiment = {
+  rows: [{
+    name: "upload 4 KiB, 8 connections, with the feed of changes",
+    unit: "req/s",
+    bound: "at least",
+    required: 0.85,
+  }],
+  async prepare(stage, checkout) {
+    const [on, off] = [await start(stage.scope, checkout), await start(stage.scope, checkout, 0)];
+    return { work: uploads(stage, on), limit: uploads(stage, off) };
+  },
+};
 
 /** Small uploads while as many callers as allowed follow the drive, compared with those without followers. */
 export const followers: Experiment = {
@@ -20,15 +34,17 @@ export const followers: Experiment = {
       await start(stage.scope, checkout),
     ];
     await Promise.all(Array.from({ length: FOLLOWERS }, () => follow(followed)));
-    const uploads = ({ origin }: Server): Measure =>
-      figureOf(stage, "perSecond", (run) => {
-        const path = target.file(`run-${run}-{n}`);
-        const load = { origin, method: "POST", target: path, body: SIZE } as const;
-        return { ...load, connections: 8, seconds: 1 };
-      });
-    return { work: uploads(followed), limit: uploads(alone) };
+    return { work: uploads(stage, followed), limit: uploads(stage, alone) };
   },
 };
+
+function uploads(stage: Stage, { origin }: Server): Measure {
+  return figureOf(stage, "perSecond", (run) => {
+    const path = target.file(`run-${run}-{n}`);
+    const load = { origin, method: "POST", target: path, body: SIZE } as const;
+    return { ...load, connections: 8, seconds: 1 };
+  });
+}
 
 /** Uploads whose deliveries are timed in one round, one after the other. */
 const DELIVERIES = 100;
@@ -84,14 +100,15 @@ function timesOf(once: () => Promise<number>): Measure {
   };
 }
 
-/** Starts a server that keeps changes. */
+/** Starts a server that keeps changes for some days. */
 async function start(
   scope: Parameters<typeof Server.start>[0],
   checkout: Checkout,
+  days = 7,
 ): Promise<Server> {
   const server = await Server.start(scope, checkout);
   await storeAndCheck(server, "small", SIZE);
-  await server.administer(200, "PATCH", "", { change_days: 7 });
+  await server.administer(200, "PATCH", "", { change_days: days });
   return server;
 }
 
