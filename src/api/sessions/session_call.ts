@@ -199,8 +199,8 @@ const SYSTEMS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns the name of a browser and its system, such as `Firefox on Linux`, as far as `User-Agent` tells. It consists of
- * known names, whatever was sent.
+ * Returns the name of a browser and its system, such as `Firefox on Linux`, as far as `User-Agent` tells. It has known
+ * names only, and no text that the client sent.
  */
 export function browserName(userAgent: string | null): string {
   const text = (userAgent ?? "").slice(0, MAX_USER_AGENT);

@@ -1,6 +1,6 @@
 /**
- * Snapshots and prunes in random order, of which some are killed at some write, compared with a model: whatever happens,
- * each snapshot that a list shows has the content of its moment.
+ * Runs snapshots and prunes in random order, kills some of them at a random write, and compares with a model: each snapshot
+ * in the list has the content of its moment.
  */
 import { assert, assertEquals } from "@std/assert";
 import { checkRepository } from "../../repository/check.ts";
