@@ -27,6 +27,9 @@ import { unpack } from "./data_object.ts";
 
 const CONFIG = "config";
 
+/** The field with the SHA-256 of the others. Repositories that were made before it was added have none. */
+const CHECKSUM = "sha256";
+
 const FORMAT = 1;
 
 /** The folder of each kind of object. */
@@ -272,7 +275,8 @@ async function create(
     store,
     encrypted: passphrase !== undefined,
   };
-  await target.put(CONFIG, new TextEncoder().encode(`${JSON.stringify(json)}\n`), true);
+  const text = JSON.stringify({ ...json, [CHECKSUM]: checksumOf(json) });
+  await target.put(CONFIG, new TextEncoder().encode(`${text}\n`), true);
   const config = await readConfig(target);
   if (config !== undefined) return config;
   throw new RepositoryError(`${target.place} does not return what was stored in it`);
@@ -314,7 +318,10 @@ async function readConfig(target: Target): Promise<Config | undefined> {
 
 /** @throws {BadFormat} if it is damaged. */
 function parseConfig(bytes: Bytes, place: string): Config {
-  const json = parseObject(bytes);
+  const { [CHECKSUM]: checksum, ...json } = parseObject(bytes);
+  if (checksum !== undefined && checksum !== checksumOf(json)) {
+    throw new BadFormat("has other content than its checksum says");
+  }
   const { version, encrypted } = json as { version: unknown; encrypted: unknown };
   const uuid = /^[0-9a-f-]{36}$/;
   const [id, store] = [textIn(json["id"], uuid), textIn(json["store"], uuid)];
@@ -324,6 +331,10 @@ function parseConfig(bytes: Bytes, place: string): Config {
     `The repository ${place} has version ${version}, and this version of kvdrive knows ${FORMAT}: ` +
       "use a newer one",
   );
+}
+
+function checksumOf(json: Record<string, unknown>): string {
+  return sha256Hex(new TextEncoder().encode(JSON.stringify(json)));
 }
 
 /** Of `node:crypto`, as that of the web copies the bytes. */
