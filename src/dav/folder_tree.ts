@@ -7,6 +7,7 @@
 import { deleteEntry, forEachBelow, transferEntry } from "../api/files/prefixes.ts";
 import type { Place } from "../store/engine/records.ts";
 import type { CopyKind } from "../store/files/copies.ts";
+import type { WriteGuard } from "../store/files/file_record.ts";
 import type { Store } from "../store/store.ts";
 import { type DavError, toDavError } from "./dav_error.ts";
 
@@ -22,14 +23,19 @@ export interface Failure {
   error: DavError;
 }
 
-/** Reports a failure that is a defect of the server. */
-type OnDefect = (cause: unknown) => void;
+/** How a tree is changed. */
+export interface TreeCall {
+  store: Store;
+  /** Returns what decides about the change of files. */
+  guardOf: (...places: Place[]) => WriteGuard;
+  /** Reports a failure that is a defect of the server. */
+  onDefect: (cause: unknown) => void;
+}
 
 /** Does some work with every file and marker below a folder, its own marker included. Returns the failures. */
 async function forEach(
-  store: Store,
+  { store, onDefect }: TreeCall,
   folder: Place,
-  onDefect: OnDefect,
   work: (place: Place) => Promise<void>,
 ): Promise<Failure[]> {
   const failures: Failure[] = [];
@@ -48,12 +54,12 @@ async function forEach(
 }
 
 /** Deletes everything below a folder, and its marker. */
-export async function deleteTree(
-  store: Store,
-  folder: Place,
-  onDefect: OnDefect,
-): Promise<Failure[]> {
-  return await forEach(store, folder, onDefect, (place) => deleteEntry(store, place));
+export async function deleteTree(call: TreeCall, folder: Place): Promise<Failure[]> {
+  return await forEach(
+    call,
+    folder,
+    (place) => deleteEntry(call.store, place, call.guardOf(place)),
+  );
 }
 
 /**
@@ -62,31 +68,33 @@ export async function deleteTree(
  * one has moved is no longer in the source.
  */
 export async function transferTree(
-  store: Store,
+  call: TreeCall,
   kind: CopyKind,
   from: Place,
   to: Place,
-  onDefect: OnDefect,
 ): Promise<Failure[]> {
+  const { store, guardOf } = call;
   const counterpart = (folder: Place, other: Place, name: string): Place => ({
     ...folder,
     name: `${folder.name}${name.slice(other.name.length)}`,
   });
   if (kind === "copy" || !await store.folders.isArriving(to, from)) {
-    const failures = await forEach(store, to, onDefect, async (place) => {
+    const failures = await forEach(call, to, async (place) => {
       if (!await entryExists(store, counterpart(from, to, place.name))) {
-        await deleteEntry(store, place);
+        await deleteEntry(store, place, guardOf(place));
       }
     });
     if (failures.length > 0) return failures;
     if (kind === "move") await store.folders.beginMove(to, from);
   }
-  const failures = await forEach(store, from, onDefect, async (source) => {
+  const failures = await forEach(call, from, async (source) => {
+    const target = counterpart(to, from, source.name);
     const request = {
       from: source,
-      to: counterpart(to, from, source.name),
+      to: target,
       overwrite: true,
       condition: () => true,
+      guard: kind === "move" ? guardOf(source, target) : guardOf(target),
     };
     // A file that is gone by now was deleted or moved by someone else.
     await transferEntry(store, kind, request, () => store.files.copies.run(kind, request));

@@ -25,7 +25,7 @@ import { ProjectCache } from "./engine/project_cache.ts";
 import type { FileRecord, Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
 import { changeFile, type FileChanges } from "./files/expiry.ts";
-import { UNREADABLE_RECORD, type WriteCondition } from "./files/file_record.ts";
+import { UNREADABLE_RECORD, type WriteCondition, type WriteGuard } from "./files/file_record.ts";
 import { type Beside, FileReader, type OnDamage } from "./files/file_reader.ts";
 import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
@@ -250,9 +250,10 @@ export class Store {
     place: Place,
     changes: FileChanges,
     condition: WriteCondition,
+    guard?: WriteGuard,
   ): Promise<FileRecord | "absent" | "refused"> {
     const parts = { db: this.db, projects: this.#projectCache, quotas: this.#quotas };
-    return await changeFile(parts, place, changes, condition);
+    return await changeFile(parts, place, changes, condition, guard);
   }
 
   /**

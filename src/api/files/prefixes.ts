@@ -11,6 +11,7 @@ import { fileNameProblem, folderNameProblem, MAX_LIST, prefixProblem } from "../
 import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { Place } from "../../store/engine/records.ts";
 import type { CopyKind, CopyRequest } from "../../store/files/copies.ts";
+import type { WriteGuard } from "../../store/files/file_record.ts";
 import type { Store } from "../../store/store.ts";
 import type { DriveCall } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
@@ -101,10 +102,14 @@ export async function forEachBelow(
   return { names, errors, paging: pagingOf(names, page.more || names.length < found.length) };
 }
 
-/** Deletes what `forEachBelow` has found: a file, or the marker of a folder. */
-export async function deleteEntry({ files, folders }: Store, place: Place): Promise<void> {
+/** Deletes what `forEachBelow` has found: a file, or the marker of a folder. @param guard Decides about a file. */
+export async function deleteEntry(
+  { files, folders }: Store,
+  place: Place,
+  guard?: WriteGuard,
+): Promise<void> {
   if (place.name.endsWith("/")) await folders.delete(place);
-  else await files.delete(place);
+  else await files.delete(place, () => true, guard);
 }
 
 /**

@@ -5,7 +5,10 @@
  * @module
  */
 import { parseTarget } from "../../http/request_target.ts";
+import type { SharedCheck } from "../../store/engine/operation.ts";
 import type { LockRecord, Place } from "../../store/engine/records.ts";
+import type { WriteGuard } from "../../store/files/file_record.ts";
+import type { DriveLocks } from "../../store/locks/lock_store.ts";
 import type { DavCall, DavDeps } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
 import { type DavPath, hrefOf, parsePath } from "../dav_path.ts";
@@ -49,14 +52,14 @@ interface State {
   tokens: ReadonlySet<string>;
 }
 
-/** Returns the locks of a drive. */
-type LocksOf = (drive: string) => Promise<readonly LockRecord[]>;
+/** Reads the locks of a drive. */
+type LocksOf = (drive: string) => Promise<DriveLocks>;
 
 /** Reads the locks of each drive once: a header `If` may have a hundred lists. */
 function locksByDrive({ project }: DavCall, { store }: DavDeps): LocksOf {
   const known = new Map<string, ReturnType<LocksOf>>();
   return (drive) => {
-    const locks = known.get(drive) ?? store.locks.list({ project, drive });
+    const locks = known.get(drive) ?? store.locks.read({ project, drive });
     known.set(drive, locks);
     return locks;
   };
@@ -65,7 +68,8 @@ function locksByDrive({ project }: DavCall, { store }: DavDeps): LocksOf {
 async function stateOf(resource: Resource, locksOf: LocksOf): Promise<State> {
   if (!("place" in resource)) return { etag: undefined, tokens: new Set() };
   const { drive, name } = resource.place;
-  const covering = (await locksOf(drive)).filter((lock) => covers(lock, name));
+  const { locks } = await locksOf(drive);
+  const covering = locks.filter((lock) => covers(lock, name));
   return {
     etag: resource.kind === "file" ? resource.record.version : undefined,
     tokens: new Set(covering.map(({ token }) => token)),
@@ -122,20 +126,42 @@ function hostOf(url: string): string | undefined {
   return new URL(url).host.replace(/:(?:80|443)$/, "");
 }
 
-/** @throws {DavError} 423 if the token of a lock on what changes is missing. */
+/**
+ * Requires the tokens of all locks on what changes. Returns what must be unchanged when the changes are committed.
+ *
+ * @throws {DavError} 423 if the token of a lock is missing.
+ */
 export async function requireUnlocked(
   call: DavCall,
   deps: DavDeps,
   holder: Holder,
   changes: readonly PlacedChange[],
-): Promise<void> {
+): Promise<readonly SharedCheck[]> {
   const locksOf = locksByDrive(call, deps);
   const missing: string[] = [];
+  const checks: SharedCheck[] = [];
   for (const change of changes) {
-    missing.push(...pathsOfMissing(call, deps, holder, await locksOf(change.drive), change));
+    const { locks, unchanged } = await locksOf(change.drive);
+    missing.push(...pathsOfMissing(call, deps, holder, locks, change));
+    checks.push(...unchanged);
   }
   if (missing.length > 0) throw davErrors.locked([...new Set(missing)]);
+  return checks;
 }
+
+/** Returns the guard of a change of one file in each of these places: a lock may have been made since the request began. */
+export function guardOf(
+  call: DavCall,
+  deps: DavDeps,
+  holder: Holder,
+): (...places: Place[]) => WriteGuard {
+  return (...places) => {
+    const changes = places.map(({ drive, name }) => ({ drive, name, ...MEMBER }));
+    return () => requireUnlocked(call, deps, holder, changes);
+  };
+}
+
+const MEMBER = { changesFolder: true, isDeep: false };
 
 /**
  * Requires the same for one change in a drive whose locks were read.
@@ -171,7 +197,7 @@ function pathsOfMissing(
 export async function endLocks({ store }: DavDeps, { project, drive, name }: Place): Promise<void> {
   const concerns = (locks: readonly LockRecord[]) =>
     withoutBelow(locks, name).length < locks.length;
-  if (!concerns(await store.locks.list({ project, drive }))) return;
+  if (!concerns((await store.locks.read({ project, drive })).locks)) return;
   await store.locks.change({ project, drive }, (locks) => ({
     ...(concerns(locks) ? { locks: withoutBelow(locks, name) } : {}),
     result: undefined,

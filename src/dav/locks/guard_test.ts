@@ -10,9 +10,9 @@ Deno.test("Many conditions read the locks of a drive once", async () => {
     folderExists: () => Promise.resolve(false),
     files: { reader: { stat: () => Promise.resolve(undefined) } },
     locks: {
-      list({ drive }: Pick<Place, "drive">) {
+      read({ drive }: Pick<Place, "drive">) {
         read.push(drive);
-        return Promise.resolve([]);
+        return Promise.resolve({ locks: [], unchanged: [] });
       },
     },
   };

@@ -1,9 +1,12 @@
+import { deleteEntry } from "../../api/files/prefixes.ts";
+import type { SharedCheck } from "../../store/engine/operation.ts";
 import type { Place } from "../../store/engine/records.ts";
 import type { CopyKind } from "../../store/files/copies.ts";
+import type { WriteGuard } from "../../store/files/file_record.ts";
 import type { DavCall, DavDeps } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
 import { type DavPath, hrefOf } from "../dav_path.ts";
-import { deleteTree, type Failure, transferTree } from "../folder_tree.ts";
+import { deleteTree, type Failure, transferTree, type TreeCall } from "../folder_tree.ts";
 import { endLocks, holderOf, pathOfUrl, requireUnlocked } from "../locks/guard.ts";
 import type { Holder } from "../locks/lock_rules.ts";
 import {
@@ -17,7 +20,7 @@ import {
   parentExists,
 } from "../resource.ts";
 import { emptyResponse } from "../responses.ts";
-import { failureResponse } from "./delete.ts";
+import { failureResponse, treeCall } from "./delete.ts";
 import { refuseJunk } from "./junk.ts";
 import { refused, writeCondition } from "./put.ts";
 
@@ -66,8 +69,13 @@ async function transfer(kind: CopyKind, call: DavCall, deps: DavDeps): Promise<R
   const holder = await holderOf(call, deps, source);
   const isShallow = depthOf(call, kind, isFolder) === "0";
   const asked = { kind, source, target, to, overwrite, isShallow };
-  await requireAllUnlocked(call, deps, holder, asked);
-  const failures = await run(call, deps, asked);
+  const tree = treeCall(call, deps, holder);
+  const guard = () => requireAllUnlocked(call, deps, holder, asked);
+  await guard();
+  await call.reauthorize();
+  const failures = source.kind === "file"
+    ? await transferFile(call, deps, asked, { tree, guard })
+    : await transferFolder(asked, tree);
   if (failures.length > 0) return failureResponse(deps, failures);
   if (kind === "move") {
     await endLocks(deps, source.place);
@@ -155,11 +163,11 @@ async function requireAllUnlocked(
   deps: DavDeps,
   holder: Holder,
   { kind, source, target, to }: Transfer,
-): Promise<void> {
+): Promise<readonly SharedCheck[]> {
   const removed = { ...changeOf(source.place), changesFolder: true };
   const changesFolder = target.kind === "absent" || target.kind !== source.kind;
   const targets = new Set([to.name, target.kind === "absent" ? to.name : target.place.name]);
-  await requireUnlocked(call, deps, holder, [
+  return await requireUnlocked(call, deps, holder, [
     ...(kind === "move" ? [removed] : []),
     ...[...targets].map((name) => ({ ...changeOf({ ...to, name }), changesFolder })),
   ]);
@@ -169,35 +177,40 @@ function changeOf({ drive, name }: Place) {
   return { drive, name, isDeep: name.endsWith("/") };
 }
 
-/** Copies or moves, and deletes what had the name of the target in the other kind. Returns what failed. */
-async function run(
+/** Copies or moves a file, and deletes the folder that had its new name. Returns what failed. */
+async function transferFile(
   call: DavCall,
-  deps: DavDeps,
-  { kind, source, target, to, overwrite, isShallow }: Transfer,
+  { store }: DavDeps,
+  { kind, source, target, to, overwrite }: Transfer,
+  { tree, guard }: { tree: TreeCall; guard: WriteGuard },
 ): Promise<Failure[]> {
-  const { store } = deps;
-  const onDefect = (cause: unknown) => deps.onError(cause, call.requestId);
-  await call.reauthorize();
-  if (source.kind === "file") {
-    const outcome = await store.files.copies.run(kind, {
-      from: source.place,
-      to: { ...to, needsDrive: true },
-      overwrite,
-      condition: writeCondition(call),
-    });
-    if (outcome === "absent") throw davErrors.notFound();
-    if (outcome === "refused") throw refused();
-    if (outcome === "taken") throw davErrors.targetExists();
-    return target.kind === "folder" ? await deleteTree(store, target.place, onDefect) : [];
-  }
+  const outcome = await store.files.copies.run(kind, {
+    from: source.place,
+    to: { ...to, needsDrive: true },
+    overwrite,
+    condition: writeCondition(call),
+    guard,
+  });
+  if (outcome === "absent") throw davErrors.notFound();
+  if (outcome === "refused") throw refused();
+  if (outcome === "taken") throw davErrors.targetExists();
+  return target.kind === "folder" ? await deleteTree(tree, target.place) : [];
+}
+
+/** Copies or moves a folder, and deletes the file that had its new name. Returns what failed. */
+async function transferFolder(
+  { kind, source, target, to, isShallow }: Transfer,
+  tree: TreeCall,
+): Promise<Failure[]> {
+  const { store } = tree;
   if (isShallow) {
-    const failures = target.kind === "folder" ? await deleteTree(store, to, onDefect) : [];
+    const failures = target.kind === "folder" ? await deleteTree(tree, to) : [];
     if (failures.length > 0) return failures;
     await store.folders.create(to);
   } else {
-    const failures = await transferTree(store, kind, source.place, to, onDefect);
+    const failures = await transferTree(tree, kind, source.place, to);
     if (failures.length > 0) return failures;
   }
-  if (target.kind === "file") await store.files.delete(target.place);
+  if (target.kind === "file") await deleteEntry(store, target.place, tree.guardOf(target.place));
   return [];
 }

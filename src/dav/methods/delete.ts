@@ -1,8 +1,9 @@
 import type { DavCall, DavDeps } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
 import { hrefOf } from "../dav_path.ts";
-import { deleteTree, type Failure } from "../folder_tree.ts";
-import { endLocks, holderOf, requireUnlocked } from "../locks/guard.ts";
+import { deleteTree, type Failure, type TreeCall } from "../folder_tree.ts";
+import { endLocks, guardOf, holderOf, requireUnlocked } from "../locks/guard.ts";
+import type { Holder } from "../locks/lock_rules.ts";
 import { memberFailure } from "../properties/multistatus.ts";
 import { findResource, type Folder, keepParent } from "../resource.ts";
 import { emptyResponse, multistatus } from "../responses.ts";
@@ -25,17 +26,14 @@ export async function remove(call: DavCall, deps: DavDeps): Promise<Response> {
   if (resource.kind === "absent") throw davErrors.notFound();
   const holder = await holderOf(call, deps, resource);
   const change = { drive, name, changesFolder: true, isDeep: resource.kind === "folder" };
-  await requireUnlocked(call, deps, holder, [change]);
+  const guard = () => requireUnlocked(call, deps, holder, [change]);
+  await guard();
   if (resource.kind === "folder" && name === "") return await removeDrive(call, deps, resource);
   if (resource.kind === "file") {
-    const outcome = await deps.store.files.delete(place, writeCondition(call));
+    const outcome = await deps.store.files.delete(place, writeCondition(call), guard);
     if (outcome === "refused") throw refused();
   } else {
-    const failures = await deleteTree(
-      deps.store,
-      place,
-      (cause) => deps.onError(cause, call.requestId),
-    );
+    const failures = await deleteTree(treeCall(call, deps, holder), place);
     if (failures.length > 0) return failureResponse(deps, failures);
   }
   await endLocks(deps, place);
@@ -56,6 +54,15 @@ async function removeDrive(
   throw davErrors.forbidden(
     "The drive has files, folders, or files in the trash: delete these first, or the drive in the dashboard",
   );
+}
+
+/** How a request changes folders with everything in them. */
+export function treeCall(call: DavCall, deps: DavDeps, holder: Holder): TreeCall {
+  return {
+    store: deps.store,
+    guardOf: guardOf(call, deps, holder),
+    onDefect: (cause) => deps.onError(cause, call.requestId),
+  };
 }
 
 /** The response to a request that failed for some of the names below its folder. */

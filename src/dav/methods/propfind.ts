@@ -136,7 +136,7 @@ class View {
     const drive = "place" in resource ? resource.place.drive : undefined;
     const locks = drive === undefined || !writer.wants("lockdiscovery")
       ? []
-      : (await deps.store.locks.list({ project, drive }))
+      : (await deps.store.locks.read({ project, drive })).locks
         .map((lock) => ({ ...lock, href: hrefOf(deps.basePath, project, drive, lock.name) }));
     const quota = resource.kind === "file" ? undefined : await quotaOf(call, deps, writer);
     return new View(call, deps, resource, writer, locks, quota);

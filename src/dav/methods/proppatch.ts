@@ -1,6 +1,7 @@
 import { parseHttpDate } from "../../rules/dates.ts";
 import { byteLength } from "../../rules/names.ts";
 import type { FileProperties, FileRecord } from "../../store/engine/records.ts";
+import type { WriteGuard } from "../../store/files/file_record.ts";
 import type { XmlNode } from "../../xml/xml_reader.ts";
 import { escapeText } from "../../xml/xml_writer.ts";
 import { type DavCall, davChildren, type DavDeps, readDocument } from "../dav_call.ts";
@@ -44,13 +45,13 @@ export async function proppatch(call: DavCall, deps: DavDeps): Promise<Response>
   call.rights.requireName(name);
   if (resource.kind === "absent") throw davErrors.notFound();
   const holder = await holderOf(call, deps, resource);
-  await requireUnlocked(call, deps, holder, [
-    { drive, name, changesFolder: false, isDeep: false },
-  ]);
+  const change = { drive, name, changesFolder: false, isDeep: false };
+  const guard = () => requireUnlocked(call, deps, holder, [change]);
+  await guard();
   const href = hrefOf(deps.basePath, call.project, drive, name);
   const problems = instructions.map((one) => problemOf(one, resource));
   const isTooLarge = problems.every((problem) => problem === undefined) &&
-    resource.kind === "file" && !await apply(deps, resource, instructions);
+    resource.kind === "file" && !await apply(deps, resource, instructions, guard);
   return response(href, instructions, isTooLarge ? instructions.map(() => TOO_LARGE) : problems);
 }
 
@@ -101,6 +102,7 @@ async function apply(
   { store }: DavDeps,
   { place }: Extract<Resource, { kind: "file" }>,
   instructions: readonly Instruction[],
+  guard: WriteGuard,
 ): Promise<boolean> {
   let isTooLarge = false;
   const describe = ({ mtime, properties }: FileRecord) => {
@@ -116,7 +118,7 @@ async function apply(
     const changed: FileProperties = Object.fromEntries(kept);
     return { mtime: time, properties: kept.size === 0 ? undefined : changed };
   };
-  const changed = await store.changeFile(place, { describe }, () => true);
+  const changed = await store.changeFile(place, { describe }, () => true, guard);
   if (changed === "absent") throw davErrors.notFound();
   return !isTooLarge;
 }

@@ -123,11 +123,13 @@ export class Operation {
     this.#bytes += check.length;
   }
 
-  /** Adds a check that other operations share. Merged operations contain it once and do not conflict over it. */
-  share(check: SharedCheck): this {
-    if (this.#shared.has(check.id)) return this;
-    this.#shared.set(check.id, check);
-    this.#bytes += check.length;
+  /** Adds checks that other operations share. Merged operations contain each once and do not conflict over it. */
+  share(...checks: SharedCheck[]): this {
+    for (const check of checks) {
+      if (this.#shared.has(check.id)) continue;
+      this.#shared.set(check.id, check);
+      this.#bytes += check.length;
+    }
     return this;
   }
 

@@ -19,8 +19,10 @@ import {
   isPresent,
   movedRecord,
   requireReadable,
+  unguarded,
   validators,
   type WriteCondition,
+  type WriteGuard,
 } from "./file_record.ts";
 import { moveFile, setFile } from "./names.ts";
 import { shareBytes } from "./shared_bytes.ts";
@@ -37,6 +39,7 @@ export interface CopyRequest {
   overwrite: boolean;
   /** Decides on the source's current version. */
   condition: WriteCondition;
+  guard?: WriteGuard | undefined;
   /** Decides on the target's, of which there may be none. */
   targetCondition?: WriteCondition | undefined;
   /** The description of a copy; that of its source unless given. */
@@ -71,7 +74,8 @@ export class Copies {
    * @throws {QuotaExceeded} if the project would have too many bytes or files.
    */
   async run(kind: CopyKind, request: CopyRequest): Promise<CopyOutcome> {
-    const { from, to, overwrite, condition, targetCondition = () => true, replace } = request;
+    const { from, to, overwrite, condition, guard = unguarded, replace } = request;
+    const { targetCondition = () => true } = request;
     if (placeId(from) === placeId(to)) {
       if (replace === undefined) {
         throw new RangeError("A file cannot be copied or moved onto itself");
@@ -94,7 +98,7 @@ export class Copies {
         : undefined;
       if (!targetCondition(replaced)) return "refused";
       if (replaced !== undefined && !overwrite) return "taken";
-      const operation = new Operation().share(project.unchanged)
+      const operation = new Operation().share(project.unchanged, ...await guard())
         .check(source.key, source.versionstamp)
         .check(target.key, target.versionstamp);
       const files = { from, to, source, target, replace };

@@ -21,8 +21,10 @@ import {
   isPresent,
   redescribedRecord,
   requireReadable,
+  unguarded,
   validators,
   type WriteCondition,
+  type WriteGuard,
 } from "./file_record.ts";
 import { setFile } from "./names.ts";
 
@@ -75,6 +77,7 @@ export async function changeFile(
   place: Place,
   changes: FileChanges,
   condition: WriteCondition,
+  guard: WriteGuard = unguarded,
 ): Promise<FileRecord | "absent" | "refused"> {
   for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
     if (tries > 0) projects.forget(place.project);
@@ -88,7 +91,7 @@ export async function changeFile(
     if (current === null || !isPresent(current, Date.now())) return "absent";
     if (!condition(validators(current))) return "refused";
     const record = changedRecord(current, changes);
-    const operation = new Operation().share(project.unchanged)
+    const operation = new Operation().share(project.unchanged, ...await guard())
       .check(file.key, file.versionstamp);
     setFile(operation, project, place, file, record);
     dropExpiry(operation, current);

@@ -17,6 +17,7 @@ import type { OpenVersions } from "../bytes/open_versions.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreDamaged, VersionReplaced } from "../engine/errors.ts";
 import { type KeyRange, keys } from "../engine/keys.ts";
+import type { SharedCheck } from "../engine/operation.ts";
 import type { MemoryBudget } from "../engine/memory_budget.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import { bytesVersion, type FileRecord, fileText, type Place, placeId } from "../engine/records.ts";
@@ -36,7 +37,7 @@ export interface Beside {
   ranges: readonly KeyRange[];
   /**
    * Called with the current file, with the entries of the keys, and with whether there is a record of a file, which may
-   * have expired, or an entry in one of the ranges.
+   * have expired, or an entry in one of the ranges. Returns what must be unchanged when the write is committed.
    *
    * @throws what refuses to use the file.
    */
@@ -44,7 +45,7 @@ export interface Beside {
     current: FileRecord | undefined,
     entries: readonly Deno.KvEntryMaybe<unknown>[],
     isAny: boolean,
-  ) => Promise<void>;
+  ) => Promise<readonly SharedCheck[]>;
 }
 
 /** What reading files needs. */
@@ -276,17 +277,19 @@ export class FileReader {
   }
 
   /**
-   * Reads the record of a file that is to be written.
+   * Reads the record of a file that is to be written, and what must be unchanged when the write is committed.
    *
    * @throws what `beside` requires and does not find.
    */
-  async readForWrite(place: Place, beside?: Beside): Promise<Deno.KvEntryMaybe<FileRecord>> {
-    if (beside === undefined) return await this.readRecord(place);
+  async readForWrite(
+    place: Place,
+    beside?: Beside,
+  ): Promise<{ current: Deno.KvEntryMaybe<FileRecord>; unchanged: readonly SharedCheck[] }> {
+    if (beside === undefined) return { current: await this.readRecord(place), unchanged: [] };
     const all = [keys.file(place), ...beside.keys];
     const [[file, ...entries], isAny] = await this.db.reads.getAround(all, beside.ranges);
     const current = file as Deno.KvEntryMaybe<FileRecord>;
-    await beside.require(present(current.value), entries, isAny);
-    return current;
+    return { current, unchanged: await beside.require(present(current.value), entries, isAny) };
   }
 }
 

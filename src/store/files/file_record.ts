@@ -14,6 +14,7 @@ import {
   type Place,
 } from "../engine/records.ts";
 import { StoreDamaged } from "../engine/errors.ts";
+import type { SharedCheck } from "../engine/operation.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
 import { newVersion } from "../bytes/versions.ts";
 
@@ -73,6 +74,16 @@ export const UNREADABLE_RECORD = "its record cannot be read";
 
 /** Returns whether a write may replace the current version; `undefined` stands for no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;
+
+/**
+ * Called before each attempt to commit a write. Returns what must be unchanged when it is committed.
+ *
+ * @throws what refuses the write.
+ */
+export type WriteGuard = () => Promise<readonly SharedCheck[]>;
+
+/** The guard of a write that nothing else refuses. */
+export const unguarded: WriteGuard = (): Promise<[]> => Promise.resolve([]);
 
 /** Returns what conditional requests compare. */
 export function validators(record: FileRecord): Validators {

@@ -31,8 +31,10 @@ import {
   type FileTags,
   newRecord,
   present,
+  unguarded,
   validators,
   type WriteCondition,
+  type WriteGuard,
 } from "./file_record.ts";
 import { abandon, type Accept, type BodyReceiver, type Received } from "../bytes/receive.ts";
 import { isUnreadable } from "../reads/record_codec.ts";
@@ -179,13 +181,13 @@ export class FileStore {
       let project = begun;
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         if (tries > 0) project = await this.deps.projects.requireWritable(place, begun);
-        const current = await this.reader.readForWrite(place, beside);
+        const { current, unchanged } = await this.reader.readForWrite(place, beside);
         const replaced = present(current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
         const properties = keepsProperties ? replaced?.properties : undefined;
         const described = properties === undefined ? draft : { ...draft, properties };
         const record = newRecord(described, replaced ?? null, lifetime);
-        const operation = new Operation().share(project.unchanged)
+        const operation = new Operation().share(project.unchanged, ...unchanged)
           .check(current.key, current.versionstamp);
         setFile(operation, project, place, current, record);
         if (current.value !== null) {
@@ -218,6 +220,7 @@ export class FileStore {
   async delete(
     place: Place,
     condition: WriteCondition = () => true,
+    guard: WriteGuard = unguarded,
   ): Promise<boolean | "refused"> {
     return await this.locks.run(placeId(place), async () => {
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
@@ -227,7 +230,7 @@ export class FileStore {
         const record = present(current.value);
         if (record === undefined && !isUnreadable(current)) return false;
         if (!condition(record && validators(record))) return "refused";
-        const operation = new Operation().share(project.unchanged)
+        const operation = new Operation().share(project.unchanged, ...await guard())
           .check(current.key, current.versionstamp);
         removeFile(operation, project, place, current);
         if (record !== undefined) retire(operation, project, place, record, "deleted");

@@ -2,7 +2,7 @@ import { KeyedMutex } from "../../rules/concurrency.ts";
 import { byteLength } from "../../rules/names.ts";
 import type { Database } from "../engine/database.ts";
 import { keys } from "../engine/keys.ts";
-import { Operation } from "../engine/operation.ts";
+import { Operation, SharedCheck } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { LockRecord, LocksRecord, Place } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
@@ -20,6 +20,14 @@ export class TooManyLocks extends Error {
 
 type LockedDrive = Pick<Place, "project" | "drive">;
 
+/** The locks of a drive. */
+export interface DriveLocks {
+  /** Those that have not expired. */
+  locks: readonly LockRecord[];
+  /** Fails an operation if they have changed. */
+  unchanged: readonly SharedCheck[];
+}
+
 /** What a change of the locks decided. Without `locks` nothing changes. */
 export interface LockDecision<T> {
   locks?: readonly LockRecord[];
@@ -36,11 +44,11 @@ export class LockStore {
 
   constructor(private readonly db: Database, private readonly projects: ProjectCache) {}
 
-  /** Returns the locks of a drive that have not expired. */
-  async list(drive: LockedDrive): Promise<readonly LockRecord[]> {
-    if (await this.projects.isHidden(drive)) return [];
-    const { value } = await this.db.reader.get<LocksRecord>(keys.locks(drive));
-    return currentLocks(value);
+  /** Reads the locks of a drive. */
+  async read(drive: LockedDrive): Promise<DriveLocks> {
+    if (await this.projects.isHidden(drive)) return { locks: [], unchanged: [] };
+    const [entry] = await this.db.reads.get<[LocksRecord]>([keys.locks(drive)]);
+    return driveLocks(entry);
   }
 
   /**
@@ -96,8 +104,14 @@ function requireRoom(locks: readonly LockRecord[], before: readonly LockRecord[]
   }
 }
 
-/** Returns the locks that have not expired. */
-export function currentLocks(record: LocksRecord | null): readonly LockRecord[] {
+/** Returns what an entry says about the locks of its drive. */
+export function driveLocks(
+  { key, value, versionstamp }: Deno.KvEntryMaybe<LocksRecord>,
+): DriveLocks {
+  return { locks: currentLocks(value), unchanged: [new SharedCheck(key, versionstamp)] };
+}
+
+function currentLocks(record: LocksRecord | null): readonly LockRecord[] {
   const now = Date.now();
   return record?.locks.filter(({ expires }) => expires > now) ?? [];
 }

@@ -29,7 +29,7 @@ async function add({ store }: TestStore, ...added: LockRecord[]): Promise<number
 }
 
 async function names({ store }: TestStore): Promise<string[]> {
-  return (await store.locks.list(DRIVE)).map(({ name }) => name);
+  return (await store.locks.read(DRIVE)).locks.map(({ name }) => name);
 }
 
 testOnAll("Locks are kept until they end", async (bench) => {

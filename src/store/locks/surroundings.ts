@@ -3,7 +3,7 @@ import type { FileRecord, LockRecord, LocksRecord, Place } from "../engine/recor
 import type { Beside } from "../files/file_reader.ts";
 import { folderExists, rangesBelow } from "../listing/listing.ts";
 import type { KvReader } from "../reads/read_queue.ts";
-import { currentLocks } from "./lock_store.ts";
+import { driveLocks } from "./lock_store.ts";
 
 /** What is around the name of a file. */
 export interface Surroundings {
@@ -16,7 +16,7 @@ export interface Surroundings {
 
 /**
  * Returns what `FileStore.put` reads beside the record of a file, so that locks and folders decide on a write as they are
- * right before it is committed.
+ * right before it is committed. If a lock changes until then, the write is decided on again.
  *
  * @param require Throws what refuses the write.
  */
@@ -32,13 +32,15 @@ export function surroundings(
   return {
     keys: [keys.locks(place), ...(isInDrive ? [] : [keys.folder(parent)])],
     ranges: rangesBelow(folder),
-    require: async (current, [locks, marker], isAny) => {
+    require: async (current, [locked, marker], isAny) => {
       const hasMarker = isInDrive || marker !== undefined && marker.versionstamp !== null;
+      const { locks, unchanged } = driveLocks(locked as Deno.KvEntryMaybe<LocksRecord>);
       await require(current, {
-        locks: currentLocks((locks?.value ?? null) as LocksRecord | null),
+        locks,
         hasParent: async () => hasMarker || await folderExists(reader, parent),
         isFolder: async () => isAny && await folderExists(reader, folder),
       });
+      return unchanged;
     },
   };
 }

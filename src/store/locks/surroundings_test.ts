@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { FileRecord, LockRecord, Place } from "../engine/records.ts";
 import { DRIVE } from "../testing/bodies.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
+import type { WriteGuard } from "../files/file_record.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** What a write found around its name. */
@@ -20,11 +21,13 @@ async function foundBy(
   return { file, locks: names, hasParent: await hasParent(), isFolder: await isFolder() };
 }
 
+const nothing = () => Promise.resolve();
+
 /** Stores a file. @returns what was around its name, each time that it was looked at. */
 async function put(
   { store }: TestStore,
   name: string,
-  { refuses = false, onBody = () => Promise.resolve() } = {},
+  { refuses = false, onBody = nothing, onLook = nothing } = {},
 ): Promise<Found[]> {
   const place: Place = { ...DRIVE, name };
   const all: Found[] = [];
@@ -37,6 +40,7 @@ async function put(
     condition: () => true,
     beside: store.besides(place, async (file, around) => {
       all.push(await foundBy(file, around));
+      await onLook();
       if (refuses) throw new Error("Refused");
     }),
     accept: () => {},
@@ -94,6 +98,40 @@ testOnAll(
     assertEquals(late.map(({ locks }) => locks), [["a", "b"]]);
   },
 );
+
+testOnAll("A lock that is made right before the commit is seen", async (bench) => {
+  const { store } = bench;
+  await put(bench, "a");
+  const other = otherProcess(bench);
+  const hook = (name: string) => onceCalled(() => lock(other, name));
+  const written = await put(bench, "a", { onLook: hook("a") });
+  assertEquals(written.map(({ locks }) => locks), [[], ["a"]]);
+
+  const seen: string[][] = [];
+  const guardOf = (onLook: () => Promise<void>): WriteGuard => async () => {
+    const { locks, unchanged } = await store.locks.read(DRIVE);
+    seen.push(locks.map(({ name }) => name));
+    await onLook();
+    return unchanged;
+  };
+  const place = (name: string): Place => ({ ...DRIVE, name });
+  const request = { overwrite: true, condition: () => true };
+  const move = { ...request, from: place("a"), to: place("b"), guard: guardOf(hook("b")) };
+  assertEquals(typeof await store.files.copies.run("move", move), "object");
+  const describe = () => ({ mtime: 1, properties: undefined });
+  await store.changeFile(place("b"), { describe }, () => true, guardOf(hook("c")));
+  assertEquals(await store.files.delete(place("b"), () => true, guardOf(hook("d"))), true);
+  assertEquals(seen.map((names) => names.length), [1, 2, 2, 3, 3, 4]);
+});
+
+/** Returns a function that does something when it is called first. */
+function onceCalled(work: () => Promise<void>): () => Promise<void> {
+  let isFirst = true;
+  return async () => {
+    if (isFirst) await work();
+    isFirst = false;
+  };
+}
 
 testOnAll("A write that is refused changes nothing", async (bench) => {
   const { store } = bench;
