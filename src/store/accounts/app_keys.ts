@@ -63,8 +63,7 @@ export class AppKeyStore {
       };
       const hash = hashSecret(text);
       const index = keys.appKeyPrefix(project, app, prefix);
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(current.key, current.versionstamp)
+      const operation = new Operation().unchanged(owner, current)
         .check(named.key, null)
         .check(index, null)
         .set(named.key, hash)
@@ -104,8 +103,7 @@ export class AppKeyStore {
       }
       const { value } = await this.db.reader.get<AppKeyRecord>(keys.appKey(named.value));
       if (value === null) return undefined;
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(named.key, named.versionstamp)
+      const operation = new Operation().unchanged(owner, named)
         .delete(named.key)
         .delete(keys.appKeyPrefix(project, app, value.prefix))
         .delete(keys.appKey(named.value));

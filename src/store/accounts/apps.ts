@@ -80,7 +80,7 @@ export class AppStore {
       if (current.value !== null) throw new AlreadyExists("app", app);
       if (deletion.value !== null) throw new BeingDeleted("app", app);
       const record = changed({ created: Date.now(), access: false }, settings);
-      const operation = new Operation().check(owner.key, owner.versionstamp)
+      const operation = new Operation().unchanged(owner)
         .check(current.key, null)
         .check(deletion.key, null)
         .set(current.key, record);
@@ -146,8 +146,7 @@ export class AppStore {
       const [owner, current] = await this.#readBoth(project, app);
       if (owner.value === null || current.value === null) return { result: undefined };
       const record = changed(current.value, changes);
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(current.key, current.versionstamp)
+      const operation = new Operation().unchanged(owner, current)
         .set(current.key, record);
       for (const event of changeEvents(current.value, record)) {
         this.events.record(operation, actor, { event, project, target: app });
@@ -174,8 +173,7 @@ export class AppStore {
       const [owner, current] = await this.#readBoth(project, app);
       if (owner.value === null || current.value === null) return { result: undefined };
       const marker: DeletionMarker = { kind: "app", since: Date.now() };
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(current.key, current.versionstamp)
+      const operation = new Operation().unchanged(owner, current)
         .delete(current.key)
         .set(keys.appDeletion(project, app), marker);
       this.events.record(operation, actor, { event: "app.deleted", project, target: app });
@@ -214,7 +212,7 @@ export class AppStore {
   ): Promise<AppInfo | undefined> {
     if (host === undefined) return undefined;
     const claim = await this.db.reader.get<AppHostRecord>(keys.appHost(host));
-    operation.check(claim.key, claim.versionstamp)
+    operation.unchanged(claim)
       .set(claim.key, { project, app } satisfies AppHostRecord);
     if (claim.value === null) return undefined;
     const holder = claim.value;
@@ -222,8 +220,7 @@ export class AppStore {
     const isHeld = owner.value === null || former.value === null ||
       former.value.host !== host || isEffectiveHost(former.value, owner.value);
     if (isHeld) throw new AlreadyExists("host", host);
-    operation.check(owner.key, owner.versionstamp)
-      .check(former.key, former.versionstamp)
+    operation.unchanged(owner, former)
       .set(former.key, changed(former.value, { host: null }));
     return { ...holder, ...former.value };
   }

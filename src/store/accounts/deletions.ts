@@ -84,7 +84,7 @@ export class Deletions {
     const marker = await this.db.reader.get<DeletionMarker>(keys.driveDeletion(project, drive));
     const step = await discountStep(this.db.reader, project, drive);
     if (marker.value === null || step === undefined) return;
-    await this.db.commit(step.check(marker.key, marker.versionstamp));
+    await this.db.commit(step.unchanged(marker));
   }
 
   /** Finishes one deletion, unless it is finished already or `stop` is called. */
@@ -167,7 +167,7 @@ export class Deletions {
       ]);
       if (current.versionstamp !== marker.versionstamp) return { result: undefined };
       const operation = checkMarker(marker).delete(marker.key)
-        .check(owner.key, owner.versionstamp);
+        .unchanged(owner);
       if (owner.value !== null) operation.set(owner.key, withoutDrive(owner.value, drive));
       return { operation, result: undefined };
     });
@@ -293,7 +293,7 @@ function trashStep(project: string, entry: Deno.KvEntry<TrashRecord>): Operation
 function uploadStep(project: string, entry: Deno.KvEntry<UploadSession>): Operation {
   const { name, expires } = entry.value;
   const [drive = "", id = ""] = entry.key.slice(2).map(String);
-  const step = new Operation().check(entry.key, entry.versionstamp)
+  const step = new Operation().unchanged(entry)
     .delete(entry.key)
     .delete(keys.garbage(expires, id))
     .delete(keys.partsRevision(project, drive, id))

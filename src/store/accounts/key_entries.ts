@@ -250,8 +250,7 @@ export class LimitedKeys<R extends KeyRecord, O> {
       const named = name === undefined ? {} : { name };
       const result = await make({ ...limits, project, ...named, created });
       const { id, record } = result;
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(maker.key, maker.versionstamp)
+      const operation = new Operation().unchanged(owner, maker)
         .check(this.kind.record(id), null);
       addKey(operation, this.kind, id, record);
       const target = this.kind.nameOf(id, record);
@@ -305,8 +304,7 @@ export class LimitedKeys<R extends KeyRecord, O> {
         if (!within.coversScope(rights)) return { result: false };
         within.requireToRevoke(rights);
       }
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(key.key, key.versionstamp);
+      const operation = new Operation().unchanged(owner, key);
       deleteKey(operation, this.kind, id, record);
       if (isFound) {
         const target = this.kind.nameOf(id, record);

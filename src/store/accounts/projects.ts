@@ -88,16 +88,16 @@ export class ProjectStore {
         return undefined;
       }
       if (stored.value !== null && !opens(stored.value, project)) {
-        const expiry = new Operation().check(stored.key, stored.versionstamp);
+        const expiry = new Operation().unchanged(stored);
         deleteKey(expiry, PROJECT_KEYS, hash, stored.value);
         await this.db.commit(expiry);
         return undefined;
       }
       if (owner.value !== null && stored.value !== null) return { result: undefined };
       const created = Date.now();
-      const operation = new Operation().check(owner.key, owner.versionstamp)
+      const operation = new Operation().unchanged(owner)
         .check(deletion.key, null)
-        .check(stored.key, stored.versionstamp);
+        .unchanged(stored);
       if (owner.value === null) {
         operation.set(owner.key, changed({ created }, settings));
         this.events.record(operation, COMMAND_LINE, { event: "project.created", project });
@@ -179,7 +179,7 @@ export class ProjectStore {
       const owner = await this.db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: undefined };
       const record = changed(owner.value, changes);
-      const operation = new Operation().check(owner.key, owner.versionstamp);
+      const operation = new Operation().unchanged(owner);
       operation.set(owner.key, record);
       if (owner.value.trashDays !== undefined && record.trashDays === undefined) {
         emptyInBackground(operation, project);
@@ -204,7 +204,7 @@ export class ProjectStore {
       const owner = await this.db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: false };
       const marker: DeletionMarker = { kind: "project", since: Date.now() };
-      const operation = new Operation().check(owner.key, owner.versionstamp)
+      const operation = new Operation().unchanged(owner)
         .delete(owner.key)
         .set(keys.projectDeletion(project), marker);
       this.events.record(operation, actor, { event: "project.deleted", project });
@@ -306,9 +306,9 @@ export class ProjectStore {
       if (removing.length >= MAX_DELETING_DRIVES) throw new BeingDeleted("drive", first);
       const record: ProjectRecord = { ...owner.value, removing: [...removing, drive] };
       const marker: DeletionMarker = { kind: "drive", since: Date.now() };
-      const operation = new Operation().check(owner.key, owner.versionstamp)
+      const operation = new Operation().unchanged(owner)
         .set(keys.driveDeletion(project, drive), marker);
-      if (isEmpty !== undefined) operation.check(files.key, files.versionstamp);
+      if (isEmpty !== undefined) operation.unchanged(files);
       operation.set(owner.key, record);
       this.events.record(operation, actor, { event: "drive.deleted", project, target: drive });
       return { operation, result: "deleted" };

@@ -117,6 +117,12 @@ export class Operation {
     return this;
   }
 
+  /** Requires that entries are as they were read. */
+  unchanged(...entries: Pick<Deno.KvEntryMaybe<unknown>, "key" | "versionstamp">[]): this {
+    for (const { key, versionstamp } of entries) this.check(key, versionstamp);
+    return this;
+  }
+
   #addCheck(check: Check): void {
     this.#checks.push(check);
     this.touched.add(check.id);

@@ -99,8 +99,7 @@ export class Copies {
       if (!targetCondition(replaced)) return "refused";
       if (replaced !== undefined && !overwrite) return "taken";
       const operation = new Operation().share(project.unchanged, ...await guard())
-        .check(source.key, source.versionstamp)
-        .check(target.key, target.versionstamp);
+        .unchanged(source, target);
       const files = { from, to, source, target, replace };
       const record = this.#addChanges(operation, kind, project, files);
       if ((await this.deps.quotas.commit(project, to, operation)).ok) return record;

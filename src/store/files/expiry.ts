@@ -92,7 +92,7 @@ export async function changeFile(
     if (!condition(validators(current))) return "refused";
     const record = changedRecord(current, changes);
     const operation = new Operation().share(project.unchanged, ...await guard())
-      .check(file.key, file.versionstamp);
+      .unchanged(file);
     setFile(operation, project, place, file, record);
     dropExpiry(operation, current);
     setExpiry(operation, place, record);
@@ -101,7 +101,7 @@ export async function changeFile(
       const { version } = record;
       if (record.sha256 === undefined) operation.set(keys.undigested(place), version);
       if (damage.value?.version === current.version) {
-        operation.check(damage.key, damage.versionstamp)
+        operation.unchanged(damage)
           .set(damage.key, { ...damage.value, version } satisfies DamageRecord);
       }
     }

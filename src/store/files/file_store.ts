@@ -188,7 +188,7 @@ export class FileStore {
         const described = properties === undefined ? draft : { ...draft, properties };
         const record = newRecord(described, replaced ?? null, lifetime);
         const operation = new Operation().share(project.unchanged, ...unchanged)
-          .check(current.key, current.versionstamp);
+          .unchanged(current);
         setFile(operation, project, place, current, record);
         if (current.value !== null) {
           retire(operation, project, place, current.value, "replaced");
@@ -231,7 +231,7 @@ export class FileStore {
         if (record === undefined && !isUnreadable(current)) return false;
         if (!condition(record && validators(record))) return "refused";
         const operation = new Operation().share(project.unchanged, ...await guard())
-          .check(current.key, current.versionstamp);
+          .unchanged(current);
         removeFile(operation, project, place, current);
         if (record !== undefined) retire(operation, project, place, record, "deleted");
         if ((await this.db.commit(operation)).ok) return true;

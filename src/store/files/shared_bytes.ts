@@ -125,7 +125,7 @@ export async function dropReference(
     if (entry.versionstamp !== versionstamp) return undefined;
     const operation = new Operation()
       .check(key, versionstamp)
-      .check(references.key, references.versionstamp);
+      .unchanged(references);
     // Whether others use the bytes is not known: they stay until the count is repaired.
     if (isUnreadable(references)) throw new UnreadableEntry(references.key, "it is no counter");
     const isLast = (references.value?.value ?? 0n) <= 1n;

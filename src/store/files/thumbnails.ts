@@ -70,7 +70,7 @@ export class Thumbnails {
       if (!condition(validators(current))) return "refused";
       const record: FileRecord = { ...current, thumbnail };
       const operation = new Operation().share(project.unchanged)
-        .check(file.key, file.versionstamp)
+        .unchanged(file)
         .set(keys.content(thumbnail.version), bytes);
       setFile(operation, project, place, file, record);
       if (current.thumbnail !== undefined) {

@@ -143,7 +143,7 @@ export class Trash {
       const isTaken = current.value !== null && isPresent(current.value, Date.now());
       if (isTaken && !overwrite) return "taken";
       const operation = takeOut(owner, item)
-        .check(current.key, current.versionstamp);
+        .unchanged(current);
       setFile(operation, owner, place, current, movedRecord(record));
       countTrash(operation, place, record, -1);
       if (current.value !== null) retire(operation, owner, place, current.value, "replaced");
@@ -201,7 +201,7 @@ export class Trash {
       if (item.versionstamp === null) return undefined;
       const place = { project, drive, name: item.value?.name ?? "" };
       let operation = new Operation().share(owner.unchanged)
-        .check(item.key, item.versionstamp)
+        .unchanged(item)
         .delete(item.key);
       if (item.value !== null) {
         operation = takeOut(owner, item);

@@ -289,8 +289,7 @@ export class LinkStore {
         // The limit may have been changed since the link was found.
         const limit = link.value?.maxDownloads ?? Infinity;
         if (link.value === null || countOf(downloads) >= limit) return { result: false };
-        const operation = new Operation().check(link.key, link.versionstamp)
-          .check(downloads.key, downloads.versionstamp)
+        const operation = new Operation().unchanged(link, downloads)
           .sum(downloads.key, 1);
         return { operation, result: true };
       }));

@@ -81,7 +81,7 @@ export class LockStore {
       const before = currentLocks(entry.value);
       const { locks, result } = decide(before);
       if (locks === undefined) return { result };
-      const operation = new Operation().share(unchanged).check(entry.key, entry.versionstamp);
+      const operation = new Operation().share(unchanged).unchanged(entry);
       if (locks.length === 0) return { operation: operation.delete(entry.key), result };
       requireRoom(locks, before);
       const record: LocksRecord = { locks: [...locks] };

@@ -49,8 +49,7 @@ export class DamagedFiles {
     const checked = isChecked ? { checked: now } : {};
     const damage: DamageRecord = { version, problem, found: known?.found ?? now, ...checked };
     const operation = new Operation()
-      .check(file.key, file.versionstamp)
-      .check(entry.key, entry.versionstamp)
+      .unchanged(file, entry)
       .set(entry.key, damage);
     return (await this.db.commit(operation)).ok && known === undefined;
   }

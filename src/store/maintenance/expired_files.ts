@@ -66,7 +66,7 @@ export class ExpiredFiles {
     file: Deno.KvEntryMaybe<FileRecord>,
   ): Promise<void> {
     const [, due, version] = key;
-    const operation = new Operation().check(file.key, file.versionstamp).delete(key);
+    const operation = new Operation().unchanged(file).delete(key);
     const record = file.value;
     if (record === null || record.version !== version || record.expires !== due) {
       // The entry may have been given the new name of a moved file meanwhile.

@@ -184,8 +184,7 @@ export class GarbageCollector {
   async #takeOver(lease: Deno.KvEntry<number>): Promise<void> {
     const write = await this.db.reader.get<PendingWrite>(keys.pending(versionOf(lease.key)));
     const operation = new Operation()
-      .check(lease.key, lease.versionstamp)
-      .check(write.key, write.versionstamp)
+      .unchanged(lease, write)
       .delete(lease.key)
       .delete(write.key);
     if (write.value !== null) {

@@ -59,9 +59,7 @@ export class SessionStore {
       const token = newSecret();
       const expires = Date.now() + SESSION_TIME;
       const record: SessionRecord = { project, app, projectKey, expires };
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(key.key, key.versionstamp)
-        .check(current.key, current.versionstamp);
+      const operation = new Operation().unchanged(owner, key, current);
       const id = hashSecret(token);
       const session = { key: keys.session(id), value: record, deadline: expires, id };
       setExpiring(operation, { project }, session);

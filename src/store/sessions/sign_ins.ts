@@ -271,8 +271,7 @@ export class SignInStore {
       keys.projectKey(hash),
     ]);
     if (owner.value === null || !opens(key.value, project)) return undefined;
-    const operation = new Operation().check(owner.key, owner.versionstamp)
-      .check(key.key, key.versionstamp);
+    const operation = new Operation().unchanged(owner, key);
     const { expires = Infinity, prefix } = key.value;
     return { operation, expires, by: prefix };
   }

@@ -193,7 +193,7 @@ function endParts(
   place: Pick<Place, "project" | "drive">,
   revision: PartsRevision,
 ): void {
-  operation.check(revision.key, revision.versionstamp).delete(revision.key);
+  operation.unchanged(revision).delete(revision.key);
   addUsage(operation, place, "open_bytes", -receivedBytes(revision));
 }
 

@@ -180,7 +180,7 @@ export class UploadStore {
       const [earlier] = await this.db.reads.get<[PartRecord]>([key]);
       const more = size - (earlier.value?.size ?? 0);
       const operation = new Operation().share(project.unchanged)
-        .check(open.key, open.versionstamp)
+        .unchanged(open)
         .check(key, earlier.versionstamp)
         .set(key, record)
         .sum(revision, more);

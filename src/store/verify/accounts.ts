@@ -221,7 +221,7 @@ function* webhookProblems(snapshot: Snapshot): Generator<Problem> {
     const { webhooks = 0, ...others } = entry.value;
     if (webhooks === count) continue;
     const message = `Project ${project} has ${count} webhooks, but counts ${webhooks}`;
-    const operation = new Operation().check(entry.key, entry.versionstamp)
+    const operation = new Operation().unchanged(entry)
       .set(entry.key, count === 0 ? others : { ...others, webhooks: count });
     yield repairable({ kind: "index", message, project }, operation, "The count was corrected");
   }

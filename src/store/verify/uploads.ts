@@ -141,7 +141,7 @@ function* uploadCounterProblems(
   const counted = counterValue(entry);
   if (counted === bytes) return;
   const { name } = session.value;
-  const correction = new Operation().check(session.key, session.versionstamp)
+  const correction = new Operation().unchanged(session)
     .check(key, entry?.versionstamp ?? null);
   correctCounter(correction, snapshot, key, bytes);
   const place = { project, drive, name };

@@ -205,17 +205,16 @@ export class DeliveryQueue {
       if (entry.value === null || cursor.versionstamp !== batch.cursor) {
         return { result: undefined };
       }
-      const operation = new Operation().check(entry.key, entry.versionstamp)
-        .check(cursor.key, cursor.versionstamp)
+      const operation = new Operation().unchanged(entry, cursor)
         .set(cursor.key, endOf(batch));
       const state = stored.value ?? NO_DELIVERIES;
       const after = stateAfter(state, batch, delivery);
-      if (after !== state) operation.check(stored.key, stored.versionstamp).set(stored.key, after);
+      if (after !== state) operation.unchanged(stored).set(stored.key, after);
       const isSettled = !batch.more && due.versionstamp !== null &&
         due.versionstamp === batch.due &&
         versionstamp === entry.versionstamp &&
         await this.#areDone(project, drive, due.versionstamp, id);
-      if (isSettled) operation.check(due.key, due.versionstamp).delete(due.key);
+      if (isSettled) operation.unchanged(due).delete(due.key);
       return { operation, result: undefined };
     });
   }
@@ -244,8 +243,7 @@ export class DeliveryQueue {
       if (owner.value === null || entry.value === null) return { result: undefined };
       const { at: now } = delivery;
       const before = stored.value ?? NO_DELIVERIES;
-      const operation = new Operation().check(entry.key, entry.versionstamp)
-        .check(stored.key, stored.versionstamp);
+      const operation = new Operation().unchanged(entry, stored);
       // It was changed meanwhile: the failure is one of what it was.
       if (entry.versionstamp !== versionstamp) {
         operation.set(stored.key, withDelivery(before, delivery));
@@ -259,7 +257,7 @@ export class DeliveryQueue {
       const reason = isGone ? "gone" : now - since >= RETRY_TIME ? "failing" : undefined;
       if (reason === undefined) return { operation, result: undefined };
       const record = entry.value;
-      operation.check(owner.key, owner.versionstamp).set(entry.key, {
+      operation.unchanged(owner).set(entry.key, {
         ...record,
         since: record.since ?? entry.versionstamp,
         disabled: { at: now, reason },

@@ -102,7 +102,7 @@ export class WebhookStore {
       const owner = await this.#owner(project);
       const { webhooks = 0 } = owner.value;
       if (webhooks >= MAX_WEBHOOKS) throw new TooManyWebhooks(MAX_WEBHOOKS);
-      const operation = new Operation().check(owner.key, owner.versionstamp)
+      const operation = new Operation().unchanged(owner)
         .set(owner.key, { ...owner.value, webhooks: webhooks + 1 })
         .set(keys.webhook(project, id), record);
       const event = { event: "webhook.created", project, target: wanted.name } as const;
@@ -155,9 +155,7 @@ export class WebhookStore {
       if (entry.value === null) return { result: false };
       const before = entry.value;
       const record = changed({ ...before, since: before.since ?? entry.versionstamp }, changes);
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(entry.key, entry.versionstamp)
-        .check(stored.key, stored.versionstamp)
+      const operation = new Operation().unchanged(owner, entry, stored)
         .set(entry.key, record);
       const isReset = changes.enabled === true || record.url !== before.url;
       const { failing, missed, ...rest } = stored.value ?? NO_DELIVERIES;
@@ -184,8 +182,7 @@ export class WebhookStore {
       if (owner.value === null || entry.value === null) return { result: false };
       const { webhooks = 0, ...others } = owner.value;
       const left = Math.max(0, webhooks - 1);
-      const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(entry.key, entry.versionstamp)
+      const operation = new Operation().unchanged(owner, entry)
         .set(owner.key, left === 0 ? others : { ...others, webhooks: left })
         .delete(entry.key)
         .delete(keys.webhookState(project, id));
