@@ -242,9 +242,11 @@ Deno.test("An upload beyond --max-uploads waits and gets 503 if no slot becomes 
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
   const target = DOWNLOAD.replace("/download", "");
-  using first = await beginUpload(server.port, `${target}-1`, 8, "0");
-  using second = await beginUpload(server.port, `${target}-2`, 8, "0");
-  const going = Promise.all([trickle(first, "1234567", 1000), trickle(second, "1234567", 1000)]);
+  const rest = "123456789".repeat(6);
+  using first = await beginUpload(server.port, `${target}-1`, 1 + rest.length, "0");
+  using second = await beginUpload(server.port, `${target}-2`, 1 + rest.length, "0");
+  const over = Promise.withResolvers<void>();
+  const going = Promise.all([first, second].map((one) => trickle(one, rest, 1000, over.promise)));
   await waitForRunning(server, "upload", 2);
   const began = performance.now();
   const refused = await drive.send("POST", "/files?name=third", { body: "3" });
@@ -252,6 +254,7 @@ Deno.test("An upload beyond --max-uploads waits and gets 503 if no slot becomes 
   assertGreaterOrEqual(performance.now() - began, 3900);
   assertMatch(refused.header("Retry-After"), /^[1-9]\d*$/);
   await assertAvailable(server);
+  over.resolve();
   await going;
   // Both uploads are complete, or about to be: slots are free now.
   await drive.put("fourth", "4");

@@ -151,7 +151,8 @@ async function failUnderLoad(
   const mix = fault.call === "pread64" ? TRAFFIC : WRITES;
   const load = runClients(world, { seed, clients: CLIENTS, mix }, () => isRunning);
   // A failure is thrown below, where the load is awaited.
-  load.catch(() => {});
+  let hasEnded = false;
+  load.catch(() => hasEnded = true);
   await delay(random.below(300));
   world.mayFail = true;
   const times = { first: 1 + random.below(20), every: 1 + random.below(12) };
@@ -159,7 +160,7 @@ async function failUnderLoad(
   await delay(MIN_FAILURE_TIME + random.below(MAX_FAILURE_TIME - MIN_FAILURE_TIME));
   // On a busy machine the first of these calls may be late. Files are rarely truncated.
   const isRare = fault.call === "ftruncate";
-  while (!isRare && await disk.failed() === 0) await delay(50);
+  while (!isRare && !hasEnded && await disk.failed() === 0) await delay(50);
   await disk.end();
   isRunning = false;
   await load.catch((cause: unknown) => {

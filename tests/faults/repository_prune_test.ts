@@ -6,7 +6,7 @@ import { Folder, spawnProgram } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
 import { sweepStore } from "./support/crash.ts";
-import { runProgram } from "./support/program_run.ts";
+import { runAround, runProgram } from "./support/program_run.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const DRIVE = "drive";
@@ -69,12 +69,15 @@ Deno.test("A restore beside a prune that rewrites objects goes on with the new o
   const [data, repo, restored] = [folder.at("data"), folder.at("repo"), folder.at("restored")];
   const contents = await makeRepository(data, repo);
   const restore = ["restore", "--from", repo, "--data", restored, "--bandwidth", "2MB"];
-  const running = runProgram(restore);
-  while (!await folder.has("restored/.kvdrive-restore/plan.db")) await delay(20);
-  const prune = await run("backup", "prune", "--to", repo, "--keep-last", "1", "--json");
-  const { bytes } = JSON.parse(prune) as { bytes: number };
-  assert(bytes > 0.7 * FILES * FILE_SIZE, prune);
-  const { code, stderr } = await running;
+  const { code, stderr } = await runAround(
+    restore,
+    () => folder.has("restored/.kvdrive-restore/plan.db"),
+    async () => {
+      const prune = await run("backup", "prune", "--to", repo, "--keep-last", "1", "--json");
+      const { bytes } = JSON.parse(prune) as { bytes: number };
+      assert(bytes > 0.7 * FILES * FILE_SIZE, prune);
+    },
+  );
   assertEquals(code, 0, stderr);
   await assertContents(restored, contents);
   await run("verify", "--data", restored);
@@ -85,7 +88,8 @@ Deno.test("A restore that was interrupted before a prune rewrote objects goes on
   const [data, repo, restored] = [folder.at("data"), folder.at("repo"), folder.at("restored")];
   const contents = await makeRepository(data, repo);
   const restore = ["restore", "--from", repo, "--data", restored];
-  const process = spawnProgram([...restore, "--bandwidth", "2MB"], {});
+  // It would take 12 s.
+  const process = spawnProgram([...restore, "--bandwidth", "200kB"], {});
   while (!await folder.has("restored/.kvdrive-restore/plan.db")) await delay(20);
   await delay(1000);
   process.kill("SIGKILL");

@@ -11,7 +11,7 @@ import { TestServer } from "../support/server.ts";
 import { S3Server } from "../support/s3/s3_server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
 import { copyStock } from "../support/store/stocked_store.ts";
-import { runProgram } from "./support/program_run.ts";
+import { runAround, runProgram } from "./support/program_run.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const DRIVE = "drive";
@@ -277,10 +277,11 @@ Deno.test("A snapshot that is pruned while it is restored is not called damaged.
   const { id } = await new StoreCommands(data).json<{ id: string }>("backup", "--to", repo);
   await new StoreCommands(empty.at("data")).text("backup", "--to", repo);
   const restore = ["restore", "--from", repo, "--snapshot", id, "--data", folder.at("restored")];
-  const running = runProgram([...restore, "--bandwidth", "4MB"]);
-  while (!await folder.has("restored/.kvdrive-restore/plan.db")) await delay(20);
-  assertOk(await runProgram(["backup", "prune", "--to", repo, "--keep-last", "1"]));
-  const { code, stderr } = await running;
+  const { code, stderr } = await runAround(
+    [...restore, "--bandwidth", "4MB"],
+    () => folder.has("restored/.kvdrive-restore/plan.db"),
+    async () => assertOk(await runProgram(["backup", "prune", "--to", repo, "--keep-last", "1"])),
+  );
   assertEquals(code, 1);
   assertMatch(stderr, /was removed from .* while it was restored/);
   assertNotMatch(stderr, /damaged/);

@@ -55,11 +55,13 @@ Deno.test("A restore that is killed leaves the previous store or the new one.", 
   const restore = () => spawnProgram(["restore", file, "--force", "--data", data], {});
   const started = Date.now();
   assertEquals((await restore().output()).code, 0);
-  const takes = Date.now() - started;
+  let takes = Date.now() - started;
   let killed = 0;
   for (let round = 0; round < 10; round++) {
     await putNote(data, "old");
     const process = restore();
+    const began = Date.now();
+    const ended = process.output();
     // Files are renamed in the last steps.
     await delay(takes * (0.3 + 0.08 * round));
     try {
@@ -67,7 +69,9 @@ Deno.test("A restore that is killed leaves the previous store or the new one.", 
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
     }
-    if ((await process.output()).code === 137) killed++;
+    if ((await ended).code === 137) killed++;
+    // The first one may have had other work beside it.
+    else takes = Math.min(takes, Date.now() - began);
     assertEquals((await Deno.stat(`${data}/kvdrive.db`)).isFile, true);
     await assertNoSecondName(data);
     assertMatch(await commands.text("verify"), /^No problems found: 4 files/);

@@ -53,9 +53,10 @@ const MAX_ANSWER = 64 * 1024;
  */
 export function readSecret(question: string): string {
   if (!Deno.stdin.isTerminal()) return readLine().split("\n")[0]?.trim() ?? "";
-  printError(question);
+  // Before the question: an answer to it is shown at no time.
   Deno.stdin.setRaw(true);
   try {
+    printError(question);
     return readHidden().trim();
   } finally {
     Deno.stdin.setRaw(false);

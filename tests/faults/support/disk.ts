@@ -26,8 +26,7 @@ export class SmallDisk implements AsyncDisposable {
 
   /** Returns the free space in bytes. */
   async free(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.path);
-    return bavail * bsize;
+    return await freeBytes(this.path);
   }
 
   /** Gives it more space. */
@@ -54,12 +53,19 @@ async function run(command: string, args: string[]): Promise<boolean> {
   }
 }
 
-/** Writes a file that uses all free space of its disk. */
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
+}
+
+/** Writes a file that uses all free space of its disk, also what a server on it gives back meanwhile. */
 export async function fillDisk(path: string): Promise<void> {
   using file = await Deno.open(path, { write: true, createNew: true });
-  for (let size = MIB; size >= 1;) {
-    if (!await write(file, size)) size >>= 1;
-  }
+  do {
+    for (let size = MIB; size >= 1;) {
+      if (!await write(file, size)) size >>= 1;
+    }
+  } while (await freeBytes(path) > 0);
 }
 
 /** Returns whether there was room. */

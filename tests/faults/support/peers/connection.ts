@@ -196,11 +196,23 @@ function isClosed(error: unknown): boolean {
     error instanceof NotConnected || error instanceof ConnectionAborted;
 }
 
-/** Sends single bytes, each after a pause in milliseconds, until the server closes the connection. */
-export async function trickle(connection: Connection, text: string, pause: number): Promise<void> {
-  for (const character of text) {
-    await delay(pause);
-    if (!await connection.send(character)) return;
+/**
+ * Sends single bytes, each after a pause in milliseconds, until the server closes the connection.
+ *
+ * @param over Ends the pauses: the rest is sent at once.
+ */
+export async function trickle(
+  connection: Connection,
+  text: string,
+  pause: number,
+  over: Promise<void> = new Promise(() => {}),
+): Promise<void> {
+  let isOver = false;
+  const hurry = over.then(() => isOver = true);
+  for (const [i, character] of [...text].entries()) {
+    await Promise.race([delay(pause), hurry]);
+    const sent = isOver ? text.slice(i) : character;
+    if (!await connection.send(sent) || isOver) return;
   }
 }
 
