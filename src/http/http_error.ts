@@ -96,7 +96,7 @@ export const errors = {
   unknownField: (name: string, fields: readonly string[]) =>
     refuse(
       "invalid_field",
-      `The field ${quote(name)} is unknown: the fields are ${listed(fields)}`,
+      `The field ${quote(name)} is unknown: ${known(fields)}`,
     ),
   missingField: (name: string) =>
     refuse("invalid_field", `The field "${name}" is missing: it is required`),
@@ -105,7 +105,7 @@ export const errors = {
   badItem: (name: string, item: string, problem: string) =>
     refuse("invalid_field", `The field "${name}" has ${quote(item)}, which ${problem}`),
   nothingToChange: (fields: readonly string[]) =>
-    refuse("invalid_field", `The body has no field to set: the fields are ${listed(fields)}`),
+    refuse("invalid_field", `The body has no field to set: ${known(fields)}`),
   badNames: (problem: string) =>
     refuse("invalid_file_name", `The names to delete must be 1 to 1000 strings: ${problem}`),
   ifMatchOfMany: () =>
@@ -388,7 +388,12 @@ function quote(value: string): string {
   return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}…` : value);
 }
 
-/** Names as a sentence lists them: `"name" and "host"`. */
+/** Fields as a sentence lists them: `the fields are "name" and "host"`. */
+function known(fields: readonly string[]): string {
+  return `${fields.length === 1 ? "the only field is" : "the fields are"} ${listed(fields)}`;
+}
+
+/** Names as a sentence lists them: `"name", "host" and "upstream"`. */
 function listed(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(" and ");
+  return new Intl.ListFormat("en-GB").format(names.map((name) => `"${name}"`));
 }

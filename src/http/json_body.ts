@@ -169,7 +169,8 @@ export class Fields {
   list(name: string, max: number, { min = 1 } = {}): readonly unknown[] | undefined {
     const value = this.#get(name);
     if (value === undefined) return undefined;
-    if (Array.isArray(value) && value.length >= min && value.length <= max) return value;
+    if (!Array.isArray(value)) throw errors.badField(name, "must be an array");
+    if (value.length >= min && value.length <= max) return value;
     throw errors.badField(name, `must be an array of ${min} to ${max} items`);
   }
 

@@ -40,3 +40,19 @@ for (const [method, path, limit] of CALLS) {
     assertEquals(await drive.names(), ["a"]);
   });
 }
+
+test("A refusal of an unknown field lists each field of the call once.", async (drive) => {
+  for (const [method, path] of CALLS) {
+    const answer = (await drive.send(method, path, { body: '{"nope": 1}' })).expect(400);
+    const [problem = "", fields = ""] = answer.errors[0]?.split(": ") ?? [];
+    assertEquals(problem, 'The field "nope" is unknown');
+    const names = fields.match(/"\w+"/g) ?? [];
+    assertEquals(names, [...new Set(names)], path);
+    assertEquals(/^the only field is/.test(fields), names.length === 1, fields);
+  }
+});
+
+test("What is no list is refused without a size that no list may have.", async (drive) => {
+  const answer = (await drive.send("DELETE", "/files", { body: '{"names": "a"}' })).expect(400);
+  assertEquals(answer.errors, ['The field "names" must be an array']);
+});

@@ -38,7 +38,7 @@ const MAX_JSON_BODY = MAX_ITEMS * (2 * MAX_FILE_NAME * 6 + 32) + 4096;
 const SINGLE = ["to", "to_drive", "overwrite"];
 const MANY = ["items", "to_drive", "overwrite"];
 const OF_PREFIX = ["from_prefix", "to_prefix", "to_drive", "overwrite", ...PAGE_FIELDS];
-const ALL = ["from", "to", ...MANY, ...OF_PREFIX];
+const ALL = [...new Set(["from", "to", ...MANY, ...OF_PREFIX])];
 
 /** Of an item whose name or drive is not valid, nothing is changed and the whole call is refused. */
 const failures: OperationDescription["failures"] = {

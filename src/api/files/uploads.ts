@@ -129,8 +129,8 @@ async function receivePart(call: DriveCall, deps: Deps): Promise<Response> {
 /** The part's number. @throws {HttpError} 400 if it is not one of 1 to `MAX_PARTS`. */
 function partOf({ query }: DriveCall): number {
   const text = query.required("part");
-  const part = query.positive("part") ?? 0;
-  if (part <= MAX_PARTS) return part;
+  const part = /^\d+$/.test(text) ? Number(text) : 0;
+  if (part >= 1 && part <= MAX_PARTS) return part;
   throw errors.badParameter("part", text, `a whole number from 1 to ${MAX_PARTS}`);
 }
 

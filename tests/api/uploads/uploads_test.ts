@@ -123,7 +123,7 @@ test("The part numbers go from 1 to 10000.", async (drive) => {
     const answer = await drive.unchangedBy(() => upload.send(part, TAIL));
     assertEquals([part, answer.status], [part, 400]);
     assertErrorAnswer(answer);
-    assert(answer.text.includes("part"), answer.text);
+    assert(answer.text.includes("it must be a whole number from 1 to 10000"), answer.text);
   }
   const path = `${upload.path}/parts${query({ name: "a" })}`;
   assertErrorAnswer((await drive.send("POST", path, { body: TAIL })).expect(400));
