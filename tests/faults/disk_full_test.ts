@@ -234,16 +234,22 @@ const BALLAST = 16 * MIB;
 async function ballastSize(data: string): Promise<number> {
   let size = 0;
   for (const path of await ballastFiles(data)) {
-    const { blocks, mode } = await Deno.stat(path);
-    assertEquals((mode ?? 0) & 0o777, 0o600);
-    size += (blocks ?? 0) * 512;
+    try {
+      const { blocks, mode } = await Deno.stat(path);
+      assertEquals((mode ?? 0) & 0o777, 0o600);
+      size += (blocks ?? 0) * 512;
+    } catch (error) {
+      // The server replaces an incomplete piece.
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
   return size;
 }
 
+/** The pieces of the ballast, without the space of the next checkpoint. */
 async function ballastFiles(data: string): Promise<string[]> {
   const entries = await Array.fromAsync(Deno.readDir(data), ({ name }) => `${data}/${name}`);
-  return entries.filter((path) => path.includes("/kvdrive.ballast-"));
+  return entries.filter((path) => /\/kvdrive\.ballast-\d+$/.test(path));
 }
 
 async function untilBallastIsComplete(data: string): Promise<void> {

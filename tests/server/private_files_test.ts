@@ -6,7 +6,12 @@ import { TestServer } from "../support/server.ts";
 async function modesIn(path: string): Promise<Record<string, string>> {
   const modes: Record<string, string> = {};
   for await (const { name } of Deno.readDir(path)) {
-    modes[name] = (((await Deno.stat(`${path}/${name}`)).mode ?? 0) & 0o777).toString(8);
+    try {
+      modes[name] = (((await Deno.stat(`${path}/${name}`)).mode ?? 0) & 0o777).toString(8);
+    } catch (error) {
+      // A backup that was being made has its own name now.
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
   return modes;
 }

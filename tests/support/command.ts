@@ -150,6 +150,20 @@ export async function namesIn(path: string): Promise<string[]> {
   return entries.map(({ name }) => name).sort();
 }
 
+/** The files in a folder with their bytes, without those that a running server removes meanwhile. */
+export async function* filesIn(
+  path: string,
+): AsyncGenerator<[name: string, bytes: Uint8Array<ArrayBuffer>]> {
+  for await (const { name, isFile } of Deno.readDir(path)) {
+    if (!isFile) continue;
+    try {
+      yield [name, await Deno.readFile(`${path}/${name}`)];
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+}
+
 /** Our own environment with these settings of the program and no others, which would change what is tested. */
 export function environment(settings: Record<string, string>): Record<string, string> {
   const all = Object.entries(Deno.env.toObject());

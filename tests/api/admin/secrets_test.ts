@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { join } from "@std/path/join";
 import {
   ADMIN_TOKEN,
   administer,
@@ -11,6 +10,7 @@ import {
   WITH_S3_KEYS,
   withKey,
 } from "../../support/admin.ts";
+import { filesIn } from "../../support/command.ts";
 import { TestServer } from "../../support/server.ts";
 
 /** Every secret that the administration makes, in the answers that made it; and what it did besides. */
@@ -86,9 +86,7 @@ async function assertStoredNowhere(server: TestServer, secrets: readonly string[
   for (const stopped of [false, true]) {
     if (stopped) assertEquals((await server.stop()).code, 0);
     let bytes = 0;
-    for await (const { name, isFile } of Deno.readDir(server.data)) {
-      if (!isFile) continue;
-      const content = await Deno.readFile(join(server.data, name));
+    for await (const [name, content] of filesIn(server.data)) {
       bytes += content.byteLength;
       const text = new TextDecoder("latin1").decode(content);
       for (const secret of secrets) assert(!text.includes(secret), `${name} has ${secret}`);
