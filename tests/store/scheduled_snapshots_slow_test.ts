@@ -41,7 +41,10 @@ async function snapshotsIn(repo: string): Promise<{ id: string }[]> {
 
 Deno.test("A server takes snapshots, prunes them, and tells about both.", async () => {
   await using folder = await Folder.make();
-  const [repo, data] = [folder.at("repo"), folder.at("data")];
+  const [repo, real, data] = [folder.at("repo"), folder.at("real"), folder.at("data")];
+  // A link is replaced at once: a server that finds nothing would make a new repository.
+  await Deno.mkdir(real);
+  await Deno.symlink(real, repo);
   await using server = await TestServer.start({
     ...ADMINISTERED,
     data,
@@ -68,14 +71,13 @@ Deno.test("A server takes snapshots, prunes them, and tells about both.", async 
     return before.length <= 3 && after.length <= 3 && before[0]?.id !== after[0]?.id;
   });
   // A target that fails is reported, and used again.
-  await Deno.rename(repo, `${repo}-away`);
-  await Deno.writeTextFile(repo, "");
+  await Deno.rename(await folder.write("no-folder", ""), repo);
   await until("The failure is known", async () => {
     return /The last backup failed: Cannot/.test((await statusOf(server)).warnings.join());
   });
   assertEquals((await new Drive(server, "photos").get("one")).text, "first");
-  await Deno.remove(repo);
-  await Deno.rename(`${repo}-away`, repo);
+  await Deno.symlink(real, folder.at("link"));
+  await Deno.rename(folder.at("link"), repo);
   await until("All is well again", async () => {
     return (await statusOf(server)).snapshots?.problem === null;
   });

@@ -3,6 +3,7 @@ import { delay } from "@std/async/delay";
 import { statfs as statfsWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { MIB, patternBytes } from "../../support/bytes.ts";
+import type { Answer } from "../../support/answer.ts";
 import type { Drive, Upload } from "../../support/drive.ts";
 import { storeFilesOf } from "./store_files.ts";
 import { assertErrorAnswer } from "../../support/suite.ts";
@@ -84,20 +85,42 @@ export type Files = Record<string, Bytes>;
 /** Time for the space of deleted files to be reclaimed, in milliseconds: 90 s, and what a slow machine needs beside. */
 const RECLAIM_TIMEOUT = 240_000;
 
+/** After how many milliseconds a server tries again to give back the space of a log that a reader kept; and more. */
+const LOG_INTERVAL = 3500;
+
+/**
+ * Repeats uploads until the disk is full: until one is refused, and again when the server has given back the space of its
+ * logs.
+ */
+export async function untilFull(upload: () => Promise<Answer>, success: number): Promise<void> {
+  let refusals = 0;
+  for (let index = 0; index < 1000; index++) {
+    const answer = await upload();
+    if (answer.status === success) refusals = 0;
+    else {
+      assertErrorAnswer(answer.expect(507));
+      if (++refusals === 2) return;
+      await delay(LOG_INTERVAL);
+    }
+  }
+  throw new Error("The disk never became full");
+}
+
 /** Uploads files until the disk is full. Returns the acknowledged ones. */
 export async function fill(drive: Drive, size: number): Promise<Files> {
   const files: Files = {};
-  for (let index = 0; index < 1000; index++) {
+  let index = 0;
+  await untilFull(async () => {
     const name = `fill-${index}`;
-    const bytes = patternBytes(size, index);
-    const answer = await drive.send("POST", `/files?name=${name}`, { body: bytes });
-    if (answer.status !== 201) {
-      assertErrorAnswer(answer.expect(507));
-      return files;
+    const body = patternBytes(size, index);
+    const answer = await drive.send("POST", `/files?name=${name}`, { body });
+    if (answer.status === 201) {
+      files[name] = body;
+      index++;
     }
-    files[name] = bytes;
-  }
-  throw new Error("The disk never became full");
+    return answer;
+  }, 201);
+  return files;
 }
 
 /** Asserts that every kind of upload is rejected and changes nothing. */
