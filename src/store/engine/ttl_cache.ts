@@ -4,7 +4,7 @@ import { SECOND } from "../../rules/units.ts";
  * How long a cached entry is used without asking the store. A key that another process revoked is refused "within 5 s":
  * that leaves time for what is open, which is checked every second, and for answers that take a while.
  */
-export const KEY_CACHE_TTL = 3 * SECOND;
+export const KEY_CACHE_TTL = 2 * SECOND;
 
 export const KEY_CACHE_SIZE = 10_000;
 
