@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { fromFileUrl } from "@std/path/from-file-url";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { utf8 } from "../support/bytes.ts";
 import { query } from "../support/drive.ts";
 import { makeLink } from "../support/sharing/links.ts";
@@ -218,6 +218,7 @@ test("The pages are readable on every screen, and accessible", async (fixture) =
     ["link-pdf", `${folder.url}?name=day 2/paper.pdf&preview`],
     ["link-preview", `${folder.url}?name=harbour.png&preview`],
     ["link-text", `${folder.url}?name=notes.txt&preview`],
+    ["link-document", `${folder.url}?name=${OFFICE_FILE}&preview`],
     ["link-password", locked.url],
     ["link-gone", `${folder.url}?name=none`],
   ];
@@ -233,11 +234,31 @@ test("The pages are readable on every screen, and accessible", async (fixture) =
   }
 });
 
+test("A long name is cut in a tile, and the types of office programs have names", async (fixture) => {
+  const { page, project } = fixture;
+  fixture.observer.allow(/CSP|Content Security Policy/);
+  const drive = project.drive("photos");
+  await drive.put(`trip/${"a long name ".repeat(12)}.txt`, "x");
+  await drive.put(`trip/${OFFICE_FILE}`, "x", { "Content-Type": OFFICE_TYPE });
+  const { url } = await makeLink(drive, { prefix: "trip/" });
+  await page.goto(`${url}?view=grid`);
+  const [long, short] = await page.locator("ul.grid .name").all();
+  const heightOf = async (one?: Locator) => (await one!.boundingBox())!.height;
+  assertLess(await heightOf(long), 3.5 * await heightOf(short));
+  await page.goto(`${url}?name=${OFFICE_FILE}&preview`);
+  await page.getByText("1 B · Document ·").waitFor();
+  assertEquals(await page.locator(".frame use").getAttribute("href"), "#document");
+});
+
+const OFFICE_FILE = "report.docx";
+const OFFICE_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
 async function fill(page: Page, drive: ReturnType<Fixture["project"]["drive"]>): Promise<void> {
   const image = await png(page, 320);
   for (const name of ["beach.png", "harbour.png", "old town.png"]) {
     await drive.put(`trip/${name}`, image, { "Content-Type": "image/png" });
   }
+  await drive.put(`trip/${OFFICE_FILE}`, "x", { "Content-Type": OFFICE_TYPE });
   await drive.put("trip/day 2/lake.png", image, { "Content-Type": "image/png" });
   const thumbnail = { body: new Uint8Array(await png(page, 64)) };
   for (const name of ["beach.png", "day 2/lake.png"]) {

@@ -1,8 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertLess } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { ADMIN_TOKEN, administer, ADMINISTERED } from "../support/admin.ts";
 import { TestServer } from "../support/server.ts";
-import type { Fixture } from "./support/fixture.ts";
+import { DESKTOP, type Fixture, PHONE } from "./support/fixture.ts";
 import {
   secretField,
   signInAsAdministrator,
@@ -37,6 +37,14 @@ test("Whoever signs in first lands where a file can be dropped.", async ({ page 
   await page.goto(server.origin);
   await submitSecret(page, ADMIN_TOKEN);
   await page.getByText("Drop files or folders here").waitFor();
+  // All of it can be reached on a phone, above the number of files.
+  await page.setViewportSize(PHONE);
+  const last = page.getByRole("list", { name: "Other ways to connect" }).getByRole("link").last();
+  await last.click({ trial: true });
+  const foot = await page.getByText("0 items").boundingBox();
+  const { y, height } = (await last.boundingBox())!;
+  assertLess(y + height, foot!.y);
+  await page.setViewportSize(DESKTOP);
   const input = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Upload" }).click();
   await page.getByRole("menuitem", { name: "Files" }).click();
@@ -110,6 +118,8 @@ test("Signing out ends the session here, and everywhere if asked.", async (fixtu
   await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
   await page.getByRole("rowheader").nth(1).waitFor();
   assertEquals(await page.getByRole("rowheader").count(), 2);
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Files" })
+    .waitFor();
   await inspect(page, "sessions");
   await page.getByRole("button", { name: "Sign out everywhere" }).click();
   await secretField(page).waitFor();
@@ -119,13 +129,14 @@ test("Signing out ends the session here, and everywhere if asked.", async (fixtu
 });
 
 test("A revoked key signs its sessions out, with the reason.", async (fixture) => {
-  const { page, project, observer } = fixture;
+  const { page, project, server, observer } = fixture;
   observer.allow(REFUSED);
   await signInAsOwner(fixture);
   await main(fixture).waitFor();
   const [key] = await project.keys();
   await project.call("DELETE", `/keys/${key?.prefix}`);
-  await page.getByRole("link", { name: "Links" }).click();
+  // Not with a click: the page may have noticed by itself.
+  await page.goto(`${server.origin}/#/p/${project.id}/links`);
   await secretField(page).waitFor();
   assert((await page.getByRole("main").innerText()).length > 80, "the reason is missing");
 });

@@ -48,3 +48,26 @@ test("A webhook is created with its secret shown once, tested, and shows its del
   await dialog(page, "Delete “index”?").getByRole("button", { name: "Delete webhook" }).click();
   await page.getByText("No webhooks").waitFor();
 });
+
+test("The state of a webhook that fails fits into its table on every screen", async (fixture) => {
+  const { page } = fixture;
+  const since = "2026-11-28T10:11:12Z";
+  const failed = { at: since, status: null, error: "could not be reached: connection refused" };
+  const webhook = {
+    id: "1",
+    name: "the-search-index-of-the-whole-company",
+    url: "https://hooks.a-long-host-name.internal.example.com/services/T000000/B000000",
+    drives: ["photos", "documents of the office"],
+    enabled: true,
+    disabled_reason: null,
+    failing_since: since,
+    pending: 12_345,
+    last_delivery: since,
+    deliveries: [{ ...failed, drive_name: "photos", changes: 5, attempt: 3 }],
+  };
+  await page.route("**/webhooks", (route) => route.fulfill({ json: { webhooks: [webhook] } }));
+  await signInAsOwner(fixture);
+  await openSection(page, "Webhooks");
+  await page.getByText("Failing since").waitFor();
+  await inspect(page, "webhooks-failing");
+});

@@ -215,7 +215,9 @@ function rowOf({ name, record }: Listed, { root, isGrid, isShown }: FolderView):
   const label = lastSegment(name);
   const state = viewQuery(isGrid);
   const target = record === undefined ? { prefix: rest } : { name: rest, preview: "" };
-  const link = markup`<a class="name" href="${queryOf({ ...target, ...state })}">${label}</a>`;
+  const link = markup`<a class="name" href="${
+    queryOf({ ...target, ...state })
+  }" title="${label}">${label}</a>`;
   if (record === undefined) return markup`<li>${icon("folder")}${link}</li>\n`;
   const picture = isShown && record.thumbnail !== undefined
     ? markup`<img src="${queryOf({ name: rest, thumbnail: "" })}" alt="">`
@@ -277,19 +279,30 @@ const SHAPE_OF_KIND: Record<FileKind, Shape> = {
 export function shapeOf(type: string): Shape {
   const kind = fileKind(type);
   if (kind !== undefined) return SHAPE_OF_KIND[kind];
+  if (OFFICE.some(([pattern]) => pattern.test(type))) return "document";
   if (/zip|tar|compressed/.test(type)) return "archive";
   if (/svg/.test(type)) return "image";
   if (/json|xml|script|html|css|yaml/.test(type)) return "code";
-  return /^text\/|document|word|sheet|presentation|epub/.test(type) ? "document" : "other";
+  return type.startsWith("text/") ? "document" : "other";
 }
+
+/** Types of office programs, whose names are long and speak of XML. */
+const OFFICE: readonly (readonly [pattern: RegExp, label: string])[] = [
+  [/spreadsheet|ms-excel/, "Spreadsheet"],
+  [/presentation|ms-powerpoint/, "Presentation"],
+  [/epub/, "E-book"],
+  [/word|document/, "Document"],
+];
 
 /** What people call a content type; the type itself if they have no name for it. */
 export function typeLabel(type: string): string {
   const kind = fileKind(type);
   if (kind === "pdf") return "PDF document";
   if (kind === "text") return "Text";
+  const office = OFFICE.find(([pattern]) => pattern.test(type));
+  if (kind === undefined) return office?.[1] ?? type;
   const [, name = ""] = /\/(?:x-)?([a-z0-9]+)/i.exec(type) ?? [];
-  return kind === undefined ? type : `${name.toUpperCase()} ${kind}`;
+  return `${name.toUpperCase()} ${kind}`;
 }
 
 const COLORED = ["folder", "image", "video", "audio", "document", "code"];
@@ -303,7 +316,7 @@ a { color: var(--accent); overflow-wrap: anywhere; text-underline-offset: 2px; }
 .actions .views { margin-inline-start: auto; }
 .actions a:not(.button), .views a { padding: .5rem 0; }
 [aria-current] { color: inherit; font-weight: 650; text-decoration: none; }
-.muted { color: var(--text-soft); }
+.muted { color: var(--text-soft); overflow-wrap: anywhere; }
 h1:has(+ .muted) { margin-bottom: .25rem; }
 .frame { display: grid; place-items: center; min-height: 12rem; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--ground); overflow: hidden; }
 .view { display: block; max-width: 100%; max-height: 70vh; }
@@ -317,7 +330,7 @@ ${COLORED.map((name) => `#${name} { stroke: var(--kind-${name}); }`).join("\n")}
 .files li { position: relative; display: flex; gap: .75rem; align-items: center; min-height: 2.75rem; padding: 0 .5rem; border-top: 1px solid var(--line); }
 .files li:hover { background: var(--hover); }
 .files img { width: 2rem; height: 2rem; border-radius: 4px; object-fit: cover; }
-.name { flex: 1; min-width: 0; color: inherit; text-decoration: none; }
+.name { flex: 1; min-width: 0; padding-block: .375rem; color: inherit; text-decoration: none; }
 .name::after { content: ""; position: absolute; inset: 0; }
 .get { position: relative; display: grid; place-items: center; width: 2.75rem; height: 2.75rem; flex: none; }
 .get svg { width: 1.25rem; height: 1.25rem; }
@@ -325,5 +338,5 @@ ${COLORED.map((name) => `#${name} { stroke: var(--kind-${name}); }`).join("\n")}
 .grid li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .25rem; align-content: start; padding: .5rem; border: 1px solid var(--line); border-radius: 8px; overflow: hidden; }
 .grid :is(svg, img):not(.get *) { grid-column: 1 / -1; width: 100%; height: 7rem; border-radius: 4px; }
 .grid svg:not(.get *) { padding: 1.75rem; background: var(--ground); }
-.grid .name { grid-column: 1 / -1; font-weight: 550; }
+.grid .name { display: -webkit-box; grid-column: 1 / -1; padding: 0; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 3; font-weight: 550; }
 `);

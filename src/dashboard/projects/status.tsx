@@ -5,7 +5,7 @@ import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
 import { folderOf, labelOf } from "../files/entry.ts";
 import { CopyButton } from "../ui/copy.tsx";
-import { Facts, Meter } from "../ui/facts.tsx";
+import { type Fact, Facts, Meter } from "../ui/facts.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page, Section } from "../ui/page.tsx";
@@ -79,7 +79,7 @@ function Safety({ status: { backups, snapshots, integrity } }: { status: Status 
           ...backups === null && snapshots !== null
             ? []
             : [["Last backup", backupText(backups)] as const],
-          ...snapshots === null ? [] : [["Snapshots", snapshotText(snapshots)] as const],
+          ...snapshots === null ? [] : snapshotFacts(snapshots),
           ["Last check of all bytes", checkText(integrity)],
           ["Damaged files", formatNumber(integrity.damaged_files)],
         ]}
@@ -93,12 +93,16 @@ function backupText(backups: Status["backups"]): string {
   return backups.newest === null ? "None yet" : formatMoment(backups.newest);
 }
 
-function snapshotText({ target, newest, next, bytes, added }: Snapshots): string {
-  if (newest === null) return `None yet in ${target}`;
-  const size = `${formatBytes(bytes ?? 0)}, ${formatBytes(added ?? 0)} added`;
-  return `${formatMoment(newest)} in ${target}: ${size}; the next one ${
-    formatMoment(next ?? newest)
-  }`;
+function snapshotFacts({ target, newest, next, bytes, added }: Snapshots): Fact[] {
+  return [
+    ["Last snapshot", newest === null ? "None yet" : formatMoment(newest)],
+    newest !== null && [
+      "Its size",
+      `${formatBytes(bytes ?? 0)}, of which ${formatBytes(added ?? 0)} are new`,
+    ],
+    next !== null && ["Next snapshot", formatMoment(next)],
+    ["Snapshots are in", target],
+  ];
 }
 
 function checkText({ last_check_began, last_check_ended, progress }: Schemas["Integrity"]): string {

@@ -44,7 +44,7 @@ function UsageNow({ info }: { info: Schemas["ProjectDetails"] }) {
       <div class="card stack">
         <p class="usage-total">
           <strong>{formatBytes(used)}</strong>
-          {limit}
+          {limit} used
         </p>
         {max_bytes === null ? null : <Meter value={used} max={max_bytes} label="Used space" />}
       </div>

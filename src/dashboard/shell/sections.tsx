@@ -132,7 +132,9 @@ export function viewOf({ segments, query }: Address, session: Session) {
     return node === undefined ? undefined : { section, project, node };
   }
   if (segments.length !== 1 || first === undefined) return undefined;
-  if (first === "account") return { section: first, node: <Account /> };
+  if (first === "account") {
+    return { section: first, project: session.project_id ?? undefined, node: <Account /> };
+  }
   const node = session.role === "admin"
     ? SERVER_SECTIONS.find(([section]) => section === first)?.[3]()
     : undefined;

@@ -2,6 +2,7 @@ import { Play, Send, Webhook as WebhookIcon } from "lucide";
 import { dataOf, type Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { formatNumber, formatTime, plural } from "../core/format.ts";
+import { links } from "../core/links.ts";
 import { useAnswer } from "../core/resource.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Collection } from "../ui/collection.tsx";
@@ -31,7 +32,12 @@ export function Webhooks({ project }: { project: string }) {
   return (
     <Collection
       title="Webhooks"
-      lead="Addresses to which the server sends what changes. The project has to keep changes: see its settings."
+      lead={
+        <>
+          Addresses to which the server sends what changes. The project has to{" "}
+          <a href={links.section(project, "events", ["files"])}>keep changes</a>.
+        </>
+      }
       from={list}
       rows={({ webhooks }) => webhooks}
       keyOf={({ id }) => id}

@@ -50,13 +50,21 @@ async function hidden(page: Page): Promise<number> {
   });
 }
 
-/** Boxes that scroll sideways: the page, a dialog, or a table, whose rows are cards on a phone. */
+/**
+ * Boxes that scroll sideways: the page, a dialog, or a table, whose rows are cards on a phone. And what a table cuts off, or
+ * covers another cell.
+ */
 async function tooWide(page: Page): Promise<string[]> {
   return await page.evaluate(() => {
     const boxes = document.querySelectorAll(
       ":root, main, dialog[open], .dialog-body, .table-frame",
     );
-    return [...boxes].filter((box) => box.scrollWidth > box.clientWidth)
+    const scrolled = [...boxes].filter((box) => box.scrollWidth > box.clientWidth)
       .map((box) => `${box.tagName}: ${box.scrollWidth} > ${box.clientWidth}`);
+    const rightOf = (element: Element) => Math.floor(element.getBoundingClientRect().right);
+    const cut = [...document.querySelectorAll(".table-frame :is(button, a, .badge)")]
+      .filter((one) => rightOf(one) > rightOf(one.closest("td, th")!))
+      .map((one) => `${one.textContent || one.ariaLabel}: ${rightOf(one)}`);
+    return [...scrolled, ...cut];
   });
 }
