@@ -46,20 +46,13 @@ export async function* pagesOf<T extends { paging?: { last: string } }>(
 export const SESSION_HEADER = "X-Kvdrive-Session";
 
 function withSession(session: SessionStore, connection: Connection): Middleware {
-  const ends = new Map<string, () => void>();
-  const end = (id: string) => {
-    ends.get(id)?.();
-    ends.delete(id);
-  };
   return {
-    onRequest({ request, id }) {
+    onRequest({ request }) {
       const current = session.current.value;
       if (current !== null) request.headers.set(SESSION_HEADER, current.csrf);
-      ends.set(id, connection.watch());
       return request;
     },
-    async onResponse({ request, response, id }) {
-      end(id);
+    async onResponse({ request, response }) {
       const isFailing = failsForNow(response.status);
       if (!isFailing && response.status < 500) connection.succeeded();
       if (response.ok) return;
@@ -69,8 +62,7 @@ function withSession(session: SessionStore, connection: Connection): Middleware 
       if (response.status === 401 && isCurrent) session.end();
       throw error;
     },
-    onError({ error, id, request }) {
-      end(id);
+    onError({ error, request }) {
       if (request.signal.aborted || isAbort(error)) return error as Error;
       connection.failed(0);
       return unreachable();

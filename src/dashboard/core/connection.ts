@@ -2,10 +2,8 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { basePath } from "./server.ts";
 
 /** How the last calls went. */
-export type ConnectionState = "online" | "slow" | "offline" | "failing";
+export type ConnectionState = "online" | "offline" | "failing";
 
-/** A call that takes longer counts as slow, in milliseconds. */
-const SLOW = 5000;
 /** Pause between two attempts to reach the server, in milliseconds. */
 const PROBE_INTERVAL = 3000;
 
@@ -16,7 +14,6 @@ export class Connection {
   readonly #restored = signal(0);
   /** Changes each time the server answers again after a failure: what is shown should be loaded again. */
   readonly restored: ReadonlySignal<number> = this.#restored;
-  #slowCalls = 0;
   #probe: number | undefined;
 
   constructor() {
@@ -24,24 +21,8 @@ export class Connection {
     globalThis.addEventListener("online", () => void this.#ask());
   }
 
-  /** Watches a call that began. Returns a function to be called at its end. */
-  watch(): () => void {
-    let isSlow = false;
-    const timer = setTimeout(() => {
-      isSlow = true;
-      this.#slowCalls++;
-      if (this.#state.value === "online") this.#state.value = "slow";
-    }, SLOW);
-    return () => {
-      clearTimeout(timer);
-      if (isSlow && --this.#slowCalls === 0 && this.#state.value === "slow") {
-        this.#state.value = "online";
-      }
-    };
-  }
-
   succeeded(): void {
-    if (this.#state.value !== "offline" && this.#state.value !== "failing") return;
+    if (this.#state.value === "online") return;
     clearInterval(this.#probe);
     this.#probe = undefined;
     this.#state.value = "online";

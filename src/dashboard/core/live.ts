@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import { SESSION_HEADER } from "./api.ts";
 import { refused } from "./api_error.ts";
-import type { Connection, ConnectionState } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { hashOf } from "./router.ts";
 import { basePath } from "./server.ts";
 import type { SessionStore } from "./session.ts";
@@ -39,7 +39,7 @@ export class Live {
       mark = next;
     };
     while (!signal.aborted) {
-      await until(() => !isDown(this.connection.state.value), signal);
+      await until(() => this.connection.state.value === "online", signal);
       await visible(signal);
       if (signal.aborted) return;
       const pause = await this.#listen({ scope, mark, hear }, signal);
@@ -91,10 +91,6 @@ export class Live {
     else return undefined;
     return PAUSE;
   }
-}
-
-function isDown(state: ConnectionState): boolean {
-  return state === "offline" || state === "failing";
 }
 
 /** Reads a stream of server-sent events to its end. */

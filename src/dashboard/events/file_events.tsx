@@ -4,6 +4,7 @@ import { useApp } from "../core/context.ts";
 import { formatBytes, formatNumber, formatTime } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import { useLive, useResource } from "../core/resource.ts";
+import { DriveFilter } from "../files/drive_filter.tsx";
 import { shownName } from "../files/entry.ts";
 import { useProject } from "../projects/use_project.ts";
 import { confirm } from "../ui/form.tsx";
@@ -102,14 +103,7 @@ function Changes({ project }: { project: string }) {
         <div class="stack">
           <FilterBar label="Search for names">
             <FilterSelect name="type" label="What happened" all="All changes" options={TYPES} />
-            {drives.length > 1 && (
-              <FilterSelect
-                name="drive"
-                label="Drive"
-                all="All drives"
-                options={drives.map((name) => [name, name])}
-              />
-            )}
+            <DriveFilter drives={drives} />
           </FilterBar>
           {unread.length > 0 && (
             <p class="notice warn">

@@ -1,9 +1,8 @@
 import { type Api, pagesOf } from "../core/api.ts";
 import { inParallel } from "../core/concurrency.ts";
 import { useApp } from "../core/context.ts";
-import { links, type Section } from "../core/links.ts";
 import { type Resource, useLive, useResource } from "../core/resource.ts";
-import { SelectField } from "../ui/field.tsx";
+import { FilterSelect } from "../ui/filter_bar.tsx";
 
 /** What a list shows of the drives of a project. */
 export interface OfDrives<T> {
@@ -50,26 +49,9 @@ export async function driveNames(
   );
 }
 
-/** A choice of the drive that a list shows; nothing where there is only one. */
-export function DriveFilter({ project, drive, section, drives }: {
-  project: string;
-  /** The drive in the address; empty for all. */
-  drive: string;
-  section: Section;
-  drives: readonly string[];
-}) {
-  const { router } = useApp();
-  const names = [...new Set(drive === "" ? drives : [drive, ...drives])].sort();
-  if (names.length <= 1) return null;
-  const options = [["", "All drives"], ...names.map((name) => [name, name] as const)] as const;
-  return (
-    <div class="drive-select">
-      <SelectField
-        label="Drive"
-        value={drive}
-        options={options}
-        onChange={(name) => router.go(links.section(project, section, name === "" ? [] : [name]))}
-      />
-    </div>
-  );
+/** A choice of the drive that a list shows, in the address; nothing where there is only one. */
+export function DriveFilter({ drives }: { drives: readonly string[] }) {
+  if (drives.length <= 1) return null;
+  const options = drives.map((name) => [name, name] as const);
+  return <FilterSelect name="drive" label="Drive" all="All drives" options={options} />;
 }

@@ -7,6 +7,7 @@ import { folderOf, labelOf } from "../files/entry.ts";
 import { OpenLink } from "../ui/button.tsx";
 import { Collection } from "../ui/collection.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { useQuery } from "../ui/filter_bar.tsx";
 import type { Column } from "../ui/table.tsx";
 import { type DriveLinks, linksOf, type ShareLink } from "./drive_links.ts";
 import { ChangeLinkButton } from "./link_form.tsx";
@@ -19,8 +20,10 @@ interface Row {
 }
 
 /** The links of all drives of a project, or of one. */
-export function Links({ project, drive }: { project: string; drive: string }) {
+export function Links({ project }: { project: string }) {
   const app = useApp();
+  const [query] = useQuery();
+  const drive = query.get("drive") ?? "";
   const loading = useOfDrives(project, drive, async (name, signal) => {
     const of = linksOf(app, project, name);
     await of.load(signal);
@@ -32,7 +35,11 @@ export function Links({ project, drive }: { project: string; drive: string }) {
     <Collection
       title="Links"
       lead="Addresses that open files and folders without a key."
-      above={<DriveFilter {...{ project, drive, drives }} section="links" />}
+      above={drives.length > 1 && (
+        <div class="filter-bar row">
+          <DriveFilter drives={drives} />
+        </div>
+      )}
       from={loading}
       rows={({ parts }) => rowsOf(parts)}
       keyOf={({ link }) => link.id}

@@ -49,7 +49,7 @@ type ProjectSection = readonly [
   icon: IconNode,
   /** What a session needs to see it in the navigation. */
   needs: readonly Permission[],
-  /** @param name What follows the section in the address, such as a drive. */
+  /** @param name What follows the section in the address. */
   view: (project: string, name: string) => JSX.Element,
 ];
 
@@ -62,10 +62,10 @@ const PROJECT_SECTIONS: readonly (readonly ProjectSection[])[] = [
       "Links",
       Link,
       ["list", "read"],
-      (project, drive) => <Links {...{ project, drive }} />,
+      (project) => <Links project={project} />,
     ],
     ["uploads", "Uploads", Upload, [], (project) => <Uploads project={project} />],
-    ["trash", "Trash", Trash2, ["list"], (project, drive) => <Trash {...{ project, drive }} />],
+    ["trash", "Trash", Trash2, ["list"], (project) => <Trash project={project} />],
   ],
   [
     ["apps", "Applications", AppWindow, ["admin"], (project) => <Applications project={project} />],

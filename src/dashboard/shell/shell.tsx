@@ -1,4 +1,4 @@
-import { CloudOff, Hourglass } from "lucide";
+import { CloudOff } from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { TransfersContext, useTransfers } from "../transfers/transfers.ts";
@@ -64,7 +64,6 @@ export function Shell() {
 const TEXTS = {
   offline: "The server cannot be reached. The page continues as soon as it answers.",
   failing: "The server has a problem. The page tries again every few seconds.",
-  slow: "The server takes long to answer.",
 };
 
 function ConnectionBanner() {
@@ -73,7 +72,7 @@ function ConnectionBanner() {
     <div role="status" class="connection line" data-state={state}>
       {state === "online" ? null : (
         <>
-          <Icon of={state === "slow" ? Hourglass : CloudOff} />
+          <Icon of={CloudOff} />
           {TEXTS[state]}
         </>
       )}

@@ -11,16 +11,19 @@ import { useProject } from "../projects/use_project.ts";
 import { Button } from "../ui/button.tsx";
 import { Checkbox } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
+import { FilterBar, useQuery } from "../ui/filter_bar.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { rowsOf, type TrashRow } from "./trash_rows.ts";
 import { type TrashActions, useTrash } from "./use_trash.ts";
 
 /** The deleted and replaced files of a project, which can be restored. */
-export function Trash({ project, drive }: { project: string; drive: string }) {
+export function Trash({ project }: { project: string }) {
+  const [query] = useQuery();
+  const drive = query.get("drive") ?? "";
   return (
     <Page title="Trash" lead={<TrashLead project={project} />}>
-      <TrashList key={drive} project={project} drive={drive} />
+      <TrashList key={drive} {...{ project, drive }} text={query.get("q") ?? ""} />
     </Page>
   );
 }
@@ -45,37 +48,36 @@ function TrashDays({ project }: { project: string }) {
   );
 }
 
-/** The keys of selected rows, and what is searched for. */
-interface View {
-  selected: ReadonlySet<string>;
-  text: string;
-}
+/** The keys of selected rows. */
+type Selected = ReadonlySet<string>;
 
-function TrashList({ project, drive }: { project: string; drive: string }) {
+function TrashList({ project, drive, text }: { project: string; drive: string; text: string }) {
   const { session } = useApp();
-  const [view, setView] = useState<View>({ selected: new Set(), text: "" });
+  const [selected, setSelected] = useState<Selected>(new Set());
   const actions = useTrash(project, drive);
   return (
     <Loaded from={actions.trash}>
       {({ drives, parts }) => {
         const all = rowsOf(parts);
         const hasMore = parts.some(({ last }) => last !== undefined);
-        const rows = all.filter(({ name }) => includes(name, view.text));
-        const columns = columnsOf(view, setView, drive === "" && drives.length > 1);
+        const rows = all.filter(({ name }) => includes(name, text));
+        const columns = columnsOf(selected, setSelected, drive === "" && drives.length > 1);
         return (
           <div class="stack">
-            <DriveFilter {...{ project, drive, drives }} section="trash" />
+            <FilterBar label="Search in the trash">
+              <DriveFilter drives={drives} />
+            </FilterBar>
             {all.length === 0 && !hasMore
               ? <Empty icon={Trash2} title="The trash is empty" text="Deleted files appear here." />
               : (
                 <>
-                  <TrashToolbar {...{ rows, view, setView, actions }} />
+                  <TrashToolbar {...{ rows, selected, setSelected, actions }} />
                   <Table
                     caption={drive === "" ? "The trash" : `The trash of the drive ${drive}`}
                     columns={columns}
                     rows={rows}
                     keyOf={({ key }) => key}
-                    empty={<Empty icon={Trash2} title={`No name contains “${view.text}”`} />}
+                    empty={<Empty icon={Trash2} title={`No name contains “${text}”`} />}
                     actions={(row) =>
                       session.may("write") && (
                         <Button
@@ -101,36 +103,24 @@ function includes(name: string, text: string): boolean {
   return name.toLowerCase().includes(text.trim().toLowerCase());
 }
 
-function TrashToolbar({ rows, view, setView, actions }: {
+function TrashToolbar({ rows, selected, setSelected, actions }: {
   rows: readonly TrashRow[];
-  view: View;
-  setView: (view: View) => void;
+  selected: Selected;
+  setSelected: (selected: Selected) => void;
   actions: TrashActions;
 }) {
   const { session } = useApp();
-  const chosen = rows.filter(({ key }) => view.selected.has(key));
+  const chosen = rows.filter(({ key }) => selected.has(key));
   const count = chosen.reduce((sum, { items }) => sum + items.length, 0);
   const isNone = chosen.length === 0;
   // Only a key for all names may empty the trash.
   const mayEmpty = session.current.value?.name_prefix === null;
-  const select = (selected: readonly TrashRow[]) =>
-    setView({ ...view, selected: new Set(selected.map(({ key }) => key)) });
   return (
     <div class="row">
       <Checkbox
         label={isNone ? "Select all" : `${plural(count, "file")} selected`}
         checked={!isNone && chosen.length === rows.length}
-        onChange={(isChecked) => select(isChecked ? rows : [])}
-      />
-      <input
-        class="input trash-search"
-        type="search"
-        aria-label="Search in the trash"
-        placeholder="Search in the trash"
-        autocomplete="off"
-        spellcheck={false}
-        value={view.text}
-        onInput={(event) => setView({ ...view, text: event.currentTarget.value })}
+        onChange={(isChecked) => setSelected(new Set(isChecked ? rows.map(({ key }) => key) : []))}
       />
       <span class="push" />
       {session.may("write") && (
@@ -155,15 +145,15 @@ function TrashToolbar({ rows, view, setView, actions }: {
 }
 
 function columnsOf(
-  view: View,
-  setView: (view: View) => void,
+  selected: Selected,
+  setSelected: (selected: Selected) => void,
   hasDrives: boolean,
 ): Column<TrashRow>[] {
   const toggle = (key: string, isChecked: boolean) => {
-    const selected = new Set(view.selected);
-    if (isChecked) selected.add(key);
-    else selected.delete(key);
-    setView({ ...view, selected });
+    const changed = new Set(selected);
+    if (isChecked) changed.add(key);
+    else changed.delete(key);
+    setSelected(changed);
   };
   return [
     {
@@ -174,7 +164,7 @@ function columnsOf(
         <Checkbox
           label={<Label row={row} />}
           hint={placeOf(row, hasDrives)}
-          checked={view.selected.has(row.key)}
+          checked={selected.has(row.key)}
           onChange={(isChecked) => toggle(row.key, isChecked)}
         />
       ),
