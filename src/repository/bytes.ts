@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { BadFormat } from "./errors.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -122,4 +123,9 @@ export function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && !buffer.detached) {
     buffer.transfer(0);
   }
+}
+
+/** Of `node:crypto`, as that of the web copies the bytes. */
+export function sha256Hex(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }

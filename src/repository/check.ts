@@ -1,10 +1,12 @@
 /**
- * Checks that a repository has every object that its snapshots need, with the right size, or with the right bytes.
+ * Checks that a repository has every object that its snapshots need, with the right size, or with the right bytes, and
+ * that its keys are not damaged.
  *
  * @module
  */
 import { useGroups } from "./data_object.ts";
 import { BadFormat, DamagedObject } from "./errors.ts";
+import { readKeys } from "./keys.ts";
 import type { Snapshot } from "./manifest.ts";
 import { FOLDERS, PARALLEL, type Repository } from "./repository.ts";
 import type { ObjectRef } from "./tree.ts";
@@ -69,6 +71,9 @@ interface CheckPlan extends Pick<CheckReport, "snapshots" | "problems"> {
 async function planCheck(repository: Repository): Promise<CheckPlan> {
   const problems = new Map<string, string>();
   const note = ({ object, message }: DamagedObject) => problems.set(object, message);
+  if (repository.config.encrypted) {
+    for (const damage of (await readKeys(repository.target)).damaged) note(damage);
+  }
   const snapshots = await repository.snapshots(note);
   const needed = new Map<string, number>();
   const visited = new Set<string>();

@@ -9,10 +9,10 @@ import { decodeBase64, encodeBase64 } from "@std/encoding/base64";
 import { scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { MIB } from "../rules/units.ts";
-import { BadFormat, RepositoryError } from "./errors.ts";
-import { countIn, parseObject, textIn } from "./manifest.ts";
-import { MASTER_KEY_LENGTH } from "./seal.ts";
 import type { Bytes } from "./bytes.ts";
+import { BadFormat, DamagedObject, RepositoryError } from "./errors.ts";
+import { countIn, encodeChecked, parseChecked, textIn } from "./json.ts";
+import { MASTER_KEY_LENGTH } from "./seal.ts";
 import type { Target } from "./targets/target.ts";
 
 /** The cost of scrypt (RFC 7914): 32 MiB of memory, and some 0.1 s. */
@@ -23,8 +23,8 @@ const MAX_MEMORY = 128 * MIB;
 
 const SALT_LENGTH = 32;
 
-/** How often the keys are read if none opens: they may have changed on their way. */
-const ATTEMPTS = 3;
+/** How often a key is read again that is damaged, as it may have changed on its way. */
+const READS = 3;
 
 export const KEYS = "keys";
 
@@ -40,14 +40,11 @@ const deriveBits = promisify(scrypt) as (
   options: { N: number; r: number; p: number; maxmem: number },
 ) => Promise<Uint8Array>;
 
-export interface ListedKey {
+export interface WrappedKey {
   /** 16 hexadecimal digits. */
   id: string;
   /** Milliseconds since 1970. */
   created: number;
-}
-
-interface WrappedKey extends ListedKey {
   N: number;
   r: number;
   p: number;
@@ -74,23 +71,55 @@ export async function addKey(
   const salt = crypto.getRandomValues(new Uint8Array(SALT_LENGTH));
   const key = await keyOf(passphrase, { ...COST, salt });
   const wrapped = await crypto.subtle.encrypt(parametersOf(repository), key, masterKey);
-  const id = encodeHex(crypto.getRandomValues(new Uint8Array(8)));
-  const json = {
+  const id = newKeyId();
+  const content = encodeChecked({
     created: Date.now(),
     kdf: "scrypt",
     ...COST,
     salt: encodeBase64(salt),
     master_key: encodeBase64(new Uint8Array(wrapped)),
-  };
-  await target.put(`${KEYS}/${id}`, encoder.encode(JSON.stringify(json)), true);
+  });
+  await target.put(pathOf(id), content, true);
   return id;
 }
 
-/** Returns the keys in the order of their creation. Those that cannot be read are left out. */
-export async function listKeys(target: Target): Promise<ListedKey[]> {
-  const keys: ListedKey[] = [];
-  for await (const { id, created } of storedKeys(target)) keys.push({ id, created });
-  return keys.sort((a, b) => a.created - b.created);
+/**
+ * Removes a key. If two people remove each other's keys at the same moment, one key has to stay, as without any the
+ * repository is lost. So a copy of one's own key is stored first, and is removed only if the key itself is still there
+ * afterwards: then the other one finds that its own is gone, and keeps its copy.
+ *
+ * @param own The id of the key of the passphrase in use.
+ * @returns The id of the key that this passphrase opens from now on.
+ * @throws {RepositoryError}
+ */
+export async function removeKey(target: Target, own: string, id: string): Promise<string> {
+  const content = await target.get(pathOf(own));
+  if (content === undefined) {
+    throw new RepositoryError(
+      `The key ${own} of the passphrase in use was removed meanwhile, so nothing was removed`,
+    );
+  }
+  const copy = newKeyId();
+  await target.put(pathOf(copy), content, true);
+  await target.remove(pathOf(id));
+  if (await target.get(pathOf(own)) === undefined) return copy;
+  await target.remove(pathOf(copy));
+  return own;
+}
+
+/** Returns the keys in the order of their creation, and what is wrong with those that are damaged. */
+export async function readKeys(
+  target: Target,
+): Promise<{ keys: WrappedKey[]; damaged: DamagedObject[] }> {
+  const keys: WrappedKey[] = [];
+  const damaged: DamagedObject[] = [];
+  for await (const { name } of target.list(KEYS)) {
+    if (!isKey(name)) continue;
+    const key = await readKey(target, name);
+    if (key instanceof DamagedObject) damaged.push(key);
+    else if (key !== undefined) keys.push(key);
+  }
+  return { keys: keys.sort((a, b) => a.created - b.created), damaged };
 }
 
 /**
@@ -103,25 +132,29 @@ export async function openMasterKey(
   passphrase: string,
   repository: string,
 ): Promise<{ masterKey: Bytes; key: string }> {
-  let keys = 0;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    keys = 0;
-    for await (const { id, wrapped, ...parameters } of storedKeys(target)) {
-      keys++;
-      const key = await keyOf(passphrase, parameters);
-      try {
-        const opened = await crypto.subtle.decrypt(parametersOf(repository), key, wrapped);
-        return { masterKey: new Uint8Array(opened), key: id };
-      } catch {
-        // It is the key of another passphrase, or damaged.
-      }
+  const { keys, damaged } = await readKeys(target);
+  for (const { id, wrapped, ...parameters } of keys) {
+    const key = await keyOf(passphrase, parameters);
+    try {
+      const opened = await crypto.subtle.decrypt(parametersOf(repository), key, wrapped);
+      return { masterKey: new Uint8Array(opened), key: id };
+    } catch {
+      // It is the key of another passphrase.
     }
   }
+  const { place } = target;
+  const [first] = damaged;
+  if (first !== undefined) {
+    throw new RepositoryError(
+      `The passphrase opens no key of the repository ${place}, but a key is damaged: restore ` +
+        `${first.object} from a copy of the repository, or use another passphrase`,
+    );
+  }
   throw new RepositoryError(
-    keys === 0
-      ? `The repository ${target.place} is encrypted, and has no readable key in ${KEYS}: restore ` +
-        "that folder from a copy of the repository"
-      : `The passphrase is wrong: it opens none of the ${keys} keys of the repository ${target.place}`,
+    keys.length === 0
+      ? `The repository ${place} is encrypted, and has no key in ${KEYS}: restore that folder from ` +
+        "a copy of the repository"
+      : `The passphrase is wrong: it opens none of the ${keys.length} keys of the repository ${place}`,
   );
 }
 
@@ -130,33 +163,56 @@ export function isKey(name: string): boolean {
   return /^keys\/[0-9a-f]{16}$/.test(name);
 }
 
-async function* storedKeys(target: Target): AsyncGenerator<WrappedKey> {
-  for await (const { name } of target.list(KEYS)) {
-    const id = name.slice(KEYS.length + 1);
-    const bytes = isKey(name) ? await target.get(name) : undefined;
-    const key = bytes && parseKey(bytes);
-    if (key !== undefined) yield { id, ...key };
-  }
+function newKeyId(): string {
+  return encodeHex(crypto.getRandomValues(new Uint8Array(8)));
 }
 
-/** Returns `undefined` if it is no key, or damaged. */
-function parseKey(bytes: Bytes): Omit<WrappedKey, "id"> | undefined {
+function pathOf(id: string): string {
+  return `${KEYS}/${id}`;
+}
+
+/** Returns a key, or what is wrong with it; `undefined` if it was removed since it was listed. */
+async function readKey(
+  target: Target,
+  path: string,
+): Promise<WrappedKey | DamagedObject | undefined> {
+  let problem = "";
+  for (let reads = 0; reads < READS; reads++) {
+    const bytes = await target.get(path);
+    if (bytes === undefined) return undefined;
+    try {
+      return { id: path.slice(KEYS.length + 1), ...parseKey(bytes) };
+    } catch (error) {
+      if (!(error instanceof BadFormat)) throw error;
+      problem = error.message;
+    }
+  }
+  return new DamagedObject(path, problem);
+}
+
+/** @throws {BadFormat} if it is no key, or damaged. */
+function parseKey(bytes: Bytes): Omit<WrappedKey, "id"> {
+  const json = parseChecked(bytes);
+  const [N, r, p] = [countIn(json["N"]), countIn(json["r"]), countIn(json["p"])];
+  if (json["kdf"] !== "scrypt" || p > 16 || 128 * N * r > MAX_MEMORY / 2) {
+    throw new BadFormat("is no key that kvdrive made");
+  }
+  return {
+    created: countIn(json["created"]),
+    N,
+    r,
+    p,
+    salt: base64In(json["salt"]),
+    wrapped: base64In(json["master_key"]),
+  };
+}
+
+function base64In(value: unknown): Bytes {
+  const text = textIn(value, /^[A-Za-z0-9+/]+=*$/);
   try {
-    const json = parseObject(bytes);
-    const [N, r, p] = [countIn(json["N"]), countIn(json["r"]), countIn(json["p"])];
-    if (json["kdf"] !== "scrypt" || p > 16 || 128 * N * r > MAX_MEMORY / 2) return undefined;
-    const base64 = /^[A-Za-z0-9+/]+=*$/;
-    return {
-      created: countIn(json["created"]),
-      N,
-      r,
-      p,
-      salt: new Uint8Array(decodeBase64(textIn(json["salt"], base64))),
-      wrapped: new Uint8Array(decodeBase64(textIn(json["master_key"], base64))),
-    };
+    return new Uint8Array(decodeBase64(text));
   } catch (error) {
-    if (error instanceof BadFormat) return undefined;
-    throw error;
+    throw new BadFormat("has bytes that are no base64", { cause: error });
   }
 }
 

@@ -6,6 +6,7 @@
 import { decodeHex, encodeHex } from "@std/encoding/hex";
 import { BadFormat } from "./errors.ts";
 import type { Bytes } from "./bytes.ts";
+import { countIn, objectIn, parseObject, textIn } from "./json.ts";
 import { MAX_LEVEL, type ObjectRef, type TreeRoot } from "./tree.ts";
 
 /** What a snapshot says about the store. */
@@ -47,7 +48,6 @@ export interface Snapshot extends Manifest {
 const VERSION = 1;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
 
 export function newSnapshotId(): string {
   return encodeHex(crypto.getRandomValues(new Uint8Array(8)));
@@ -105,26 +105,6 @@ export function decodeManifest(bytes: Bytes): Manifest {
   };
 }
 
-/** Returns the fields of a JSON object. @throws {BadFormat} */
-export function parseObject(bytes: Uint8Array): Record<string, unknown> {
-  try {
-    return objectIn(JSON.parse(decoder.decode(bytes)));
-  } catch (error) {
-    if (error instanceof BadFormat) throw error;
-    throw new BadFormat("is no JSON", { cause: error });
-  }
-}
-
-function objectIn(value: unknown): Record<string, unknown> {
-  if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
-  throw new BadFormat("lacks a field");
-}
-
-export function textIn(value: unknown, form: RegExp): string {
-  if (typeof value === "string" && form.test(value)) return value;
-  throw new BadFormat("lacks a text");
-}
-
 /** The greatest time that a date can have, in milliseconds since 1970. */
 const MAX_TIME = 8.64e15;
 
@@ -132,9 +112,4 @@ function timeIn(value: unknown): number {
   const time = countIn(value);
   if (time <= MAX_TIME) return time;
   throw new BadFormat("lacks a time");
-}
-
-export function countIn(value: unknown): number {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new BadFormat("lacks a number");
 }

@@ -14,21 +14,18 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
 import { BadFormat, DamagedObject, NoRepository, RepositoryError } from "./errors.ts";
 import { addKey, isKey, KEYS, newMasterKey, openMasterKey } from "./keys.ts";
-import { decodeManifest, parseObject, type Snapshot, textIn } from "./manifest.ts";
+import { encodeChecked, parseChecked, textIn } from "./json.ts";
+import { decodeManifest, type Snapshot } from "./manifest.ts";
 import { encryption, type ObjectKind, type Sealer, UNENCRYPTED } from "./seal.ts";
-import type { Bytes } from "./bytes.ts";
+import { type Bytes, sha256Hex } from "./bytes.ts";
 import { openTarget, type TargetSettings } from "./targets/open_target.ts";
 import { isS3, type Target } from "./targets/target.ts";
 import { decodeNode, type LoadNode, type ObjectRef } from "./tree.ts";
 import { unpack } from "./data_object.ts";
 
 const CONFIG = "config";
-
-/** The field with the SHA-256 of the others. Repositories that were made before it was added have none. */
-const CHECKSUM = "sha256";
 
 const FORMAT = 1;
 
@@ -268,15 +265,14 @@ async function create(
   await target.prepare();
   const id = crypto.randomUUID();
   if (passphrase !== undefined) await addKey(target, newMasterKey(), passphrase, id);
-  const json = {
+  const content = encodeChecked({
     kvdrive: "repository of backups",
     version: FORMAT,
     id,
     store,
     encrypted: passphrase !== undefined,
-  };
-  const text = JSON.stringify({ ...json, [CHECKSUM]: checksumOf(json) });
-  await target.put(CONFIG, new TextEncoder().encode(`${text}\n`), true);
+  });
+  await target.put(CONFIG, content, true);
   const config = await readConfig(target);
   if (config !== undefined) return config;
   throw new RepositoryError(`${target.place} does not return what was stored in it`);
@@ -318,10 +314,7 @@ async function readConfig(target: Target): Promise<Config | undefined> {
 
 /** @throws {BadFormat} if it is damaged. */
 function parseConfig(bytes: Bytes, place: string): Config {
-  const { [CHECKSUM]: checksum, ...json } = parseObject(bytes);
-  if (checksum !== undefined && checksum !== checksumOf(json)) {
-    throw new BadFormat("has other content than its checksum says");
-  }
+  const json = parseChecked(bytes);
   const { version, encrypted } = json as { version: unknown; encrypted: unknown };
   const uuid = /^[0-9a-f-]{36}$/;
   const [id, store] = [textIn(json["id"], uuid), textIn(json["store"], uuid)];
@@ -331,13 +324,4 @@ function parseConfig(bytes: Bytes, place: string): Config {
     `The repository ${place} has version ${version}, and this version of kvdrive knows ${FORMAT}: ` +
       "use a newer one",
   );
-}
-
-function checksumOf(json: Record<string, unknown>): string {
-  return sha256Hex(new TextEncoder().encode(JSON.stringify(json)));
-}
-
-/** Of `node:crypto`, as that of the web copies the bytes. */
-export function sha256Hex(bytes: Bytes): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

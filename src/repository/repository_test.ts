@@ -5,17 +5,15 @@ Deno.test("a flipped bit anywhere in the file of a repository is damage, not ano
   const folder = await Deno.makeTempDir();
   try {
     const [store, target] = [crypto.randomUUID(), `${folder}/repository`];
-    const { config } = await Repository.openFor(store, { target });
+    await Repository.openFor(store, { target });
     const path = `${target}/config`;
     const good = await Deno.readFile(path);
-    for (let at = 0; at < good.length - 1; at++) {
+    for (let at = 0; at < good.length; at++) {
       const bad = good.slice();
       bad[at]! ^= 1;
       await Deno.writeFile(path, bad);
-      const found = await Repository.openFor(store, { target }).then((it) => it.config, String);
-      // In the name of the checksum a flipped bit changes nothing else.
-      if (typeof found !== "string") assertEquals(found, config, `byte ${at}`);
-      else assertStringIncludes(found, "is not that of a repository, or damaged", `byte ${at}`);
+      const found = await Repository.openFor(store, { target }).then(() => "opened", String);
+      assertStringIncludes(found, "is not that of a repository, or damaged", `byte ${at}`);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });

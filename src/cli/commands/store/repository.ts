@@ -3,8 +3,8 @@ import { isoSeconds } from "../../../rules/dates.ts";
 import type { SnapshotSummary } from "../../../store/snapshots/take_snapshot.ts";
 import { passphraseOf, repositorySettings } from "../../serve/backups/repository_settings.ts";
 import type { CommandCall } from "../command_call.ts";
-import { KEYS, listKeys } from "../../../repository/keys.ts";
-import { CommandError, UsageError } from "../../terminal/output.ts";
+import { isKey, KEYS, readKeys, removeKey } from "../../../repository/keys.ts";
+import { CommandError, printNotice, UsageError } from "../../terminal/output.ts";
 
 /** Returns what opens the repository that a command names. @param option The option of its target. */
 export async function settingsOf(call: CommandCall, option = "to"): Promise<RepositorySettings> {
@@ -31,15 +31,17 @@ async function openEncrypted(call: CommandCall): Promise<Repository & { key: { i
 
 export async function showKeys(call: CommandCall): Promise<void> {
   const { target, key } = await openEncrypted(call);
-  const keys = (await listKeys(target)).map(({ id, created }) => ({
+  const { keys, damaged } = await readKeys(target);
+  for (const { message } of damaged) printNotice(message);
+  const shown = keys.map(({ id, created }) => ({
     id,
     created: isoSeconds(created),
     current: id === key.id,
   }));
   call.printTable(
-    keys,
+    shown,
     ["ID", "CREATED", "THIS PASSPHRASE"],
-    keys.map(({ id, created, current }) => [id, created, current ? "yes" : ""]),
+    shown.map(({ id, created, current }) => [id, created, current ? "yes" : ""]),
     "There are no keys.",
   );
 }
@@ -60,7 +62,9 @@ export async function addPassphrase(call: CommandCall): Promise<void> {
 export async function removePassphrase(call: CommandCall): Promise<void> {
   const { target, place, key } = await openEncrypted(call);
   const id = call.required("ID");
-  if (!(await listKeys(target)).some((one) => one.id === id)) {
+  // A damaged key can be removed as well.
+  const path = `${KEYS}/${id}`;
+  if (!isKey(path) || await target.get(path) === undefined) {
     throw new CommandError(`There is no key ${id} in ${place}: see kvdrive backup key list`);
   }
   if (id === key.id) {
@@ -68,6 +72,10 @@ export async function removePassphrase(call: CommandCall): Promise<void> {
       `The key ${id} is that of the passphrase in use: give another passphrase to remove it`,
     );
   }
-  await target.remove(`${KEYS}/${id}`);
+  const current = await removeKey(target, key.id, id);
   call.print({ removed: id }, [`Removed the key ${id}: its passphrase opens nothing.`]);
+  if (current === key.id) return;
+  printNotice(
+    `Another command removed the key ${key.id} meanwhile: its passphrase has the key ${current} now`,
+  );
 }
