@@ -9,7 +9,7 @@
  * @module
  */
 import { SECOND } from "../rules/units.ts";
-import { RepositoryError } from "./errors.ts";
+import { DamagedObject, RepositoryError } from "./errors.ts";
 import type { Snapshot } from "./manifest.ts";
 import { Presence, unfinishedRuns } from "./presence.ts";
 import { type NeededObject, repack, sparseObjects } from "./repack.ts";
@@ -118,16 +118,22 @@ function reportOf({ kept, removed, unneeded }: PrunePlan, more: number): PruneRe
 async function planPrune(repository: Repository, retention: Retention): Promise<PrunePlan> {
   // Before the snapshots: what a run leaves that ends meanwhile is in one of them.
   const hasUnfinished = (await unfinishedRuns(repository.target)).size > 0;
-  const manifests = await repository.manifests();
+  const manifests = await repository.manifests(({ message }) => {
+    throw new RepositoryError(
+      `${message}. So it is not known what a snapshot needs, and nothing was removed: restore it from ` +
+        "a copy of the repository, or remove it to give its snapshot up",
+    );
+  });
   const snapshots = validOf(manifests);
   const staying = keptBy(retention, snapshots);
   const kept = snapshots.filter((one) => staying.has(one));
   const removed = snapshots.filter((one) => !staying.has(one));
   const replaced = manifests.filter((one) => !snapshots.includes(one));
-  const needed = await neededBy(repository, kept);
-  // Only what a removed snapshot needed is certain not to be that of a run.
+  const { needed, damage } = await neededBy(repository, kept);
+  requireReadable(damage);
+  // Only what a removed snapshot needed is certain not to be that of a run. What cannot be read there stays for now.
   const released = hasUnfinished
-    ? await neededBy(repository, [...removed, ...replaced])
+    ? (await neededBy(repository, [...removed, ...replaced])).needed
     : undefined;
   const unneeded = new Map<string, number>();
   for (const [folder, part] of [[FOLDERS.index, "nodes"], [FOLDERS.data, "data"]] as const) {
@@ -139,12 +145,21 @@ async function planPrune(repository: Repository, retention: Retention): Promise<
   return { kept, removed, replaced, sparse: sparseObjects(needed.data), unneeded };
 }
 
-async function neededBy(repository: Repository, snapshots: readonly Snapshot[]): Promise<Needed> {
+/** Returns what snapshots need, and for each one with a node that cannot be read why. */
+async function neededBy(
+  repository: Repository,
+  snapshots: readonly Snapshot[],
+): Promise<{ needed: Needed; damage: DamagedObject[] }> {
   const needed: Needed = { nodes: new Set(), data: new Map() };
-  for (const { root } of snapshots) {
-    const nodes = walkTree(root, repository.loadNode, {
+  const damage = new Map<Snapshot, DamagedObject>();
+  for (const snapshot of snapshots) {
+    const nodes = walkTree(snapshot.root, repository.loadNode, {
       skips: ({ name }) => needed.nodes.has(name),
       onNode: ({ name }) => needed.nodes.add(name),
+      onError(error) {
+        if (!(error instanceof DamagedObject)) throw error;
+        damage.set(snapshot, error);
+      },
     });
     for await (const groups of nodes) {
       for (const { object: { name, size }, ordinal } of groups) {
@@ -153,7 +168,17 @@ async function neededBy(repository: Repository, snapshots: readonly Snapshot[]):
       }
     }
   }
-  return needed;
+  return { needed, damage: [...damage.values()] };
+}
+
+/** @throws {RepositoryError} if a node is damaged: what is below it is not known. */
+function requireReadable([first, ...others]: readonly DamagedObject[]): void {
+  if (first === undefined) return;
+  const need = others.length === 0 ? "a snapshot needs" : `${others.length + 1} snapshots need`;
+  throw new RepositoryError(
+    `${first.message}. So it is not known what ${need}, and nothing was removed: restore it from a ` +
+      "copy of the repository, or remove the manifests that kvdrive backup check names",
+  );
 }
 
 /** @throws {RepositoryError} if a list of manifests is older than what was stored: the new objects would seem unneeded. */

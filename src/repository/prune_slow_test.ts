@@ -300,3 +300,50 @@ Deno.test("an object that is damaged is not rewritten", async () => {
     assertEquals(await contentOf(repository), content.slice(1));
   });
 });
+
+Deno.test("a manifest or a node that cannot be read stops a prune, which says what cures it", async () => {
+  await withFolder(async (folder) => {
+    const target = `${folder}/repository`;
+    await makeRepository(target);
+    const damage = async (path: string, cure: string) => {
+      const repository = await Repository.open({ target });
+      const before = await bytesIn(repository);
+      const good = await repository.target.get(path) ?? new Uint8Array();
+      const bad = good.slice();
+      bad[20]! ^= 1;
+      await repository.target.put(path, bad);
+      const { message } = await assertRejects(() => prune(repository, LAST), RepositoryError);
+      assert(message.includes(path) && message.includes(cure), message);
+      assertEquals(await bytesIn(repository), before);
+      return await checkRepository(repository, { readAll: false });
+    };
+    const repository = await Repository.open({ target });
+    const [first, , third] = await repository.snapshots();
+    assert(first !== undefined && third !== undefined);
+    const manifest = `snapshots/${first.object}`;
+    await damage(manifest, "or remove it");
+    await repository.target.remove(manifest);
+    const node = `index/${third.root.object.name}`;
+    const { problems } = await damage(node, "what a snapshot needs");
+    assertEquals([...problems.keys()], [node]);
+    await repository.target.remove(`snapshots/${third.object}`);
+    const again = await Repository.open({ target });
+    const { kept } = await prune(again, { retention: { last: 1 } });
+    assertEquals(kept.map(({ sequence }) => sequence), [1]);
+    await assertIntact(again);
+  });
+});
+
+Deno.test("a node of a snapshot that goes stops no prune, also beside an interrupted snapshot", async () => {
+  await withFolder(async (folder) => {
+    for (const mark of ["runs/ad0bb4d3-0000-0000-0000-000000000000", undefined]) {
+      const repository = await makeRepository(`${folder}/${mark?.slice(0, 4)}`);
+      const content = await contentOf(repository);
+      if (mark !== undefined) await repository.target.put(mark, new Uint8Array(2));
+      const [first] = await repository.snapshots();
+      await repository.target.put(`index/${first?.root.object.name}`, new Uint8Array(9));
+      await prune(repository, LAST);
+      assertEquals(await contentOf(repository), content.slice(1));
+    }
+  });
+});

@@ -185,6 +185,7 @@ Deno.test("Damage is found, named and survived.", async (t) => {
       const check = await runCommand(["backup", "check", "--to", repo, "--read-all"]);
       assertEquals(check.code, 1);
       assertMatch(check.stdout, /"parts" in drive "stock"/);
+      assertMatch(check.stderr, /Remove wrong objects of data/);
       if (kind !== "changed") {
         assertEquals((await runCommand(["backup", "check", "--to", repo])).code, 1);
       }
@@ -319,6 +320,12 @@ Deno.test("A passphrase encrypts everything, and further ones can be added and r
   assertEquals(keys.map(({ current }) => current).sort(), [false, true]);
   await refused(/is that of the passphrase in use/, ...key, "remove", id, ...withSecond);
   const old = keys.find((one) => one.id !== id)?.id ?? "";
+  const [path, check] = [join(repo, "keys", old), ["backup", "check", ...withSecond]];
+  const good = await Deno.readFile(path);
+  await Deno.writeFile(path, good.map((byte, at) => at === 150 ? byte ^ 1 : byte));
+  await refused(/is damaged: 1 object .* Remove the key with/, ...check);
+  await Deno.writeFile(path, good);
+  assertEquals((await runCommand(check)).code, 0);
   assertEquals((await runCommand([...key, "remove", old, ...withSecond])).code, 0);
   await refused(/The passphrase is wrong/, "backup", "list", ...withFirst);
   const restored = new StoreCommands(stock.at("restored"));

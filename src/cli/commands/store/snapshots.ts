@@ -1,6 +1,7 @@
 import { type CheckReport, checkRepository } from "../../../repository/check.ts";
 import { prune } from "../../../repository/prune.ts";
-import { Repository } from "../../../repository/repository.ts";
+import { KEYS } from "../../../repository/keys.ts";
+import { FOLDERS, Repository } from "../../../repository/repository.ts";
 import { hasRule } from "../../../repository/retention.ts";
 import { isoSeconds } from "../../../rules/dates.ts";
 import { formatBytes } from "../../../rules/units.ts";
@@ -61,9 +62,10 @@ export async function checkSnapshots(call: CommandCall): Promise<void> {
     bytes,
     read: readAll,
     problems: [...problems].map(([object, message]) => ({ object, message })),
-    damaged: damage.map(({ snapshot: { id, time }, files, records }) => ({
+    damaged: damage.map(({ snapshot: { id, time, object }, files, records }) => ({
       snapshot: id,
       time: isoSeconds(time),
+      manifest: pathOf(object),
       files,
       records,
     })),
@@ -81,10 +83,11 @@ export async function checkSnapshots(call: CommandCall): Promise<void> {
 }
 
 function damageLines(damage: Awaited<ReturnType<typeof filesOfDamage>>): string[] {
-  return damage.flatMap(({ snapshot: { id }, files, records }) => {
+  return damage.flatMap(({ snapshot: { id, time, object }, files, records }) => {
     const places = files.slice(0, SHOWN).map((file) => `Damaged in the snapshot ${id}: ${file}.`);
     const more = files.length - SHOWN;
     return [
+      `The snapshot ${id} of ${isoSeconds(time)} is damaged. Its manifest is ${pathOf(object)}.`,
       ...places,
       ...(more > 0 ? [`And ${more} more files of this snapshot.`] : []),
       ...records.slice(0, SHOWN).map((range) => `Lost in the snapshot ${id}: ${range}.`),
@@ -92,10 +95,24 @@ function damageLines(damage: Awaited<ReturnType<typeof filesOfDamage>>): string[
   });
 }
 
+function pathOf(manifest: string): string {
+  return `${FOLDERS.snapshot}/${manifest}`;
+}
+
+/** What cures damage, by the folder of the object. */
+const CURES = {
+  [KEYS]: "Remove the key with kvdrive backup key remove, and add its passphrase again",
+  [FOLDERS.data]: "Remove wrong objects of data: the next snapshot sends again what the store has",
+  [FOLDERS.index]: "The next snapshot sends nodes of its index again",
+  [FOLDERS.snapshot]: "Restore a manifest from a copy of the repository, or remove it",
+};
+
 function summaryOf({ problems }: CheckReport, place: string): string {
-  const count = problems.size === 1 ? "1 object" : `${problems.size} objects`;
-  return `The repository ${place} is damaged: ${count} missing or wrong. The next snapshot sends ` +
-    "again what the store still has";
+  const count = problems.size === 1 ? "1 object is" : `${problems.size} objects are`;
+  const cures = Object.entries(CURES)
+    .filter(([folder]) => problems.keys().some((object) => object.startsWith(`${folder}/`)))
+    .map(([_, cure]) => cure);
+  return [`The repository ${place} is damaged: ${count} missing or wrong`, ...cures].join(". ");
 }
 
 export async function pruneSnapshots(call: CommandCall): Promise<void> {
