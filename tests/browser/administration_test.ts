@@ -316,7 +316,7 @@ test("Dialogs begin at their first field, and return the focus.", async (fixture
   assertEquals(await form.getByRole("textbox", { name: "Name" }).first().inputValue(), "phone");
   await page.keyboard.press("Escape");
   await form.waitFor({ state: "detached" });
-  assert(await button.evaluate((element) => element === document.activeElement));
+  await button.and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Enter");
   await form.waitFor();
   await page.keyboard.type("phone");
@@ -324,7 +324,7 @@ test("Dialogs begin at their first field, and return the focus.", async (fixture
   const created = dialog(page, "Created the key “phone”");
   await created.getByRole("button", { name: "Done" }).press("Enter");
   await created.waitFor({ state: "detached" });
-  assert(await button.evaluate((element) => element === document.activeElement));
+  await button.and(page.locator(":focus")).waitFor();
 });
 
 test("Applications with long names fit beside the navigation.", async (fixture) => {

@@ -111,8 +111,10 @@ test("An image is zoomed with buttons, keys, the wheel and a double click, and d
   await page.mouse.down();
   await page.mouse.move(740, 400, { steps: 5 });
   await page.mouse.up();
-  const after = await image.boundingBox();
-  assert((after?.x ?? 0) > (before?.x ?? 0));
+  await waitUntil(
+    async () => ((await image.boundingBox())?.x ?? 0) > (before?.x ?? 0),
+    "the image moves",
+  );
   await shown.getByRole("button", { name: "Fit to window" }).click();
   assertEquals(await zoom.textContent(), fit);
   await page.keyboard.press("+");
