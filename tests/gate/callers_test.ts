@@ -193,7 +193,7 @@ Deno.test("A preflight brings nothing with it: a body or an upgrade needs a key.
 /** All of an answer but what differs each time, and the names in it. */
 function shapeOf({ status, lines, body }: RawAnswer, project: string, app: string): unknown {
   const plain = (text: string) => text.replaceAll(project, "PROJECT").replaceAll(app, "APP");
-  const kept = lines.filter((line) => !/^(x-request-id|content-length):/i.test(line));
+  const kept = lines.filter((line) => !/^(date|x-request-id|content-length):/i.test(line));
   return [status, kept.map(plain), plain(body)];
 }
 
