@@ -185,6 +185,15 @@ export class Rights {
     );
   }
 
+  /** The same for something that has no end. @throws {RightMissing} */
+  requireEndless(what: string): void {
+    if (this.expires === undefined) return;
+    throw new RightMissing(
+      "rights_exceeded",
+      `cannot create ${what} that expires later than itself, or never: send a key that does not expire`,
+    );
+  }
+
   /** Checks that a key may revoke another one, which is for its own drives and names. @throws {RightMissing} */
   requireToRevoke({ permissions }: Rights): void {
     const missing = permissions.filter((permission) => !this.has(permission));

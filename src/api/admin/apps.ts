@@ -324,7 +324,7 @@ export const createAppKey = projectEndpoint({
   },
 }, async (call, deps) => {
   const { store } = deps;
-  call.rights.requireToOutlive("a key of an application", undefined);
+  call.rights.requireEndless("a key of an application");
   const app = appNameOf(call);
   const fields = await Fields.read(call, deps, ["name", "description"]);
   const name = fields.text("name", keyNameProblem);

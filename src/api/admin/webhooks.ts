@@ -345,12 +345,7 @@ function scopeOf({ drives, namePrefix }: WebhookFilters): WebhookFilters {
 
 /** "No key can make one with more rights than its own", nor something that outlives it. @throws {RightMissing} */
 function requireWithin({ rights }: ProjectCall, wanted: WebhookFilters): void {
-  if (rights.expires !== undefined) {
-    throw new RightMissing(
-      "rights_exceeded",
-      "expires, and a webhook would outlive it: send a key that does not expire",
-    );
-  }
+  rights.requireEndless("a webhook");
   if (rights.coversScope(new Rights(scopeOf(wanted)))) return;
   throw new RightMissing(
     "rights_exceeded",

@@ -270,7 +270,11 @@ test("A key that expires makes nothing that outlives it.", async ({ server }) =>
     const answer = (await send(path, body)).expect(403);
     assertErrorAnswer(answer);
     assertStringIncludes(answer.text, "expires later than itself");
-    if (!path.includes("/apps/")) assertMatch(answer.text, /of at most (5\d\d|600) seconds/);
+    // A key of an application takes no "expires_in".
+    const advice = path.includes("/apps/")
+      ? /: send a key that does not expire"/
+      : /of at most (5\d\d|600) seconds/;
+    assertMatch(answer.text, advice);
   }
   assertEquals((await administer(server, "GET", links, { as })).json, { links: [] });
   const { keys } = (await project.call("GET", "/apps/notes/keys")).json as { keys: unknown[] };
