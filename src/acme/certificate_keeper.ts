@@ -1,5 +1,5 @@
 import { delay } from "@std/async/delay";
-import type { CertificateSource, TlsCertificate } from "../http1/tls/tls_certificates.ts";
+import type { CertificateSource, TlsCertificate } from "../http1/tls/tls_end.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import { failureReason } from "../rules/system_error.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../rules/units.ts";

@@ -1,6 +1,5 @@
-import type { TlsCertificate } from "../http1/tls/tls_certificates.ts";
+import { type TlsCertificate, TlsEnd } from "../http1/tls/tls_end.ts";
 import { isOutOfDescriptors } from "../http1/connection_table.ts";
-import { TlsEnd } from "../http1/tls/tls_end.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import type { Validity } from "./schedule.ts";
 

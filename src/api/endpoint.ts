@@ -9,7 +9,7 @@ import { noCredentials } from "../openapi/info.ts";
 import type { Access, OperationDescription } from "../openapi/operation.ts";
 import type { HostRules } from "../rules/hosts.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
-import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
+import type { SnapshotStatus } from "../store/snapshots/repository_backups.ts";
 import type { VolumeQuery } from "../store/disk/volume.ts";
 import type { WebhookDeliverer } from "../webhooks/deliverer.ts";
 

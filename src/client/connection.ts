@@ -1,4 +1,4 @@
-import type { RateLimiter } from "../rules/transfer/rate_limiter.ts";
+import type { RateLimiter } from "../rules/concurrency.ts";
 import { Project } from "./api/project.ts";
 import { Retrier, type RetrierOptions } from "./api/retrier.ts";
 import { addressOf, Transport, type TransportOptions } from "./api/transport.ts";

@@ -10,8 +10,7 @@ import type { OpenFile } from "../store/files/file_reader.ts";
 import type { Store } from "../store/store.ts";
 import type { DavCall, DavDeps } from "./dav_call.ts";
 import { type DavError, davErrors } from "./dav_error.ts";
-import { type DavPath, hrefOf, parentOf } from "./dav_path.ts";
-import { storedForm } from "./stored_form.ts";
+import { type DavPath, hrefOf, lastSegment, parentOf } from "./dav_path.ts";
 
 /** A folder without a place: that of all projects, or a project with its drives. */
 export interface UpperFolder {
@@ -209,4 +208,54 @@ export async function keepParent(
   const parent = { ...removed, name: parentOf(removed.name) };
   if (parent.name === "" || !rights.has("write") || !rights.allowsName(parent.name)) return;
   if (!await folderExists(store, parent)) await store.folders.create(parent);
+}
+
+/** What macOS writes beside files: their attributes (AppleDouble), and how a folder is shown. */
+const JUNK = /^(?:\._.*|\.DS_Store)$/;
+
+/** @throws {DavError} 403 for a file of macOS, with `--webdav-no-junk`. */
+export function refuseJunk({ webdav: { refusesJunk } }: DavDeps, { name }: Place): void {
+  if (refusesJunk && JUNK.test(lastSegment(name))) {
+    throw davErrors.forbidden("This server does not keep ._ files and .DS_Store of macOS");
+  }
+}
+
+/** Names whose segments all have one form only. */
+// deno-lint-ignore no-control-regex -- exactly the characters of one byte
+const ASCII = /^[\x00-\x7f]*$/;
+
+/**
+ * Returns a name in the Unicode form in which it is stored. macOS sends names in decomposed form, also those that a list had composed.
+ * If there is nothing in the form that was sent, but in another, that is meant; a new name keeps the form that was sent,
+ * in the folder that exists.
+ *
+ * @param exists Returns whether there is a file with a name, or a folder with one that ends with a slash.
+ */
+export async function storedForm(
+  name: string,
+  exists: (name: string) => Promise<boolean>,
+): Promise<string> {
+  if (ASCII.test(name) || await exists(name)) return name;
+  let found = "";
+  const segments = name.split("/");
+  for (const [index, segment] of segments.entries()) {
+    const isLast = index === segments.length - 1;
+    const forms = new Set([segment, segment.normalize("NFC"), segment.normalize("NFD")]);
+    const stored = forms.size === 1 ? segment : await firstOf(forms, async (form) => {
+      const place = `${found}${form}`;
+      return isLast && await exists(place) || await exists(`${place}/`);
+    });
+    // Nothing is below a folder that does not exist.
+    if (stored === undefined) return found + segments.slice(index).join("/");
+    found += isLast ? stored : `${stored}/`;
+  }
+  return found;
+}
+
+async function firstOf(
+  forms: Iterable<string>,
+  holds: (form: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const form of forms) if (await holds(form)) return form;
+  return undefined;
 }

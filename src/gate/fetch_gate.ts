@@ -1,8 +1,7 @@
 import { errors, HttpError } from "../http/http_error.ts";
 import { gateErrors } from "./gate_response.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
-import { HttpResponse } from "../http/responses/http_response.ts";
-import { withoutBody } from "../http/responses/http_response.ts";
+import { HttpResponse, withoutBody } from "../http/responses/http_response.ts";
 import { NO_BODY } from "../http1/body.ts";
 import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";

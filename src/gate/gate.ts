@@ -3,9 +3,9 @@ import type { ClientConnection } from "../http1/client_connection.ts";
 import type { ConnectionTable } from "../http1/connection_table.ts";
 import { type ListenAddress, Listener } from "../http1/listener.ts";
 import { REAUTHORIZE_INTERVAL } from "./authorization.ts";
-import type { GateContext, GateDeps } from "./context.ts";
 import { GateConnection } from "./gate_connection.ts";
 import { Upstreams } from "./upstreams.ts";
+import type { GateContext, GateDeps } from "./context.ts";
 
 /**
  * A reverse proxy that authorizes requests and forwards them to the applications behind it.

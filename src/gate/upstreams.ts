@@ -2,7 +2,7 @@ import { errors } from "../http/http_error.ts";
 import { targetOf, type UpstreamRules } from "../http/network/upstream_rules.ts";
 import { Connection, ConnectionLost } from "../http1/connection.ts";
 import { type ConnectionTable, isOutOfDescriptors } from "../http1/connection_table.ts";
-import { secureClient } from "../http1/tls/secure_client.ts";
+import { secureClient } from "../http1/tls/tls.ts";
 
 /** Idle connections kept per application. */
 const MAX_IDLE_CONNECTIONS = 256;

@@ -2,8 +2,8 @@ import { delay } from "@std/async/delay";
 import { ClientConnection } from "./client_connection.ts";
 import { ConnectionLost } from "./connection.ts";
 import { type ConnectionTable, isOutOfDescriptors, type PortGroup } from "./connection_table.ts";
+import type { CertificateSource, TlsCertificate } from "./tls/tls_end.ts";
 import { TlsAcceptor, type TlsTransport } from "./tls/tls.ts";
-import type { CertificateSource, TlsCertificate } from "./tls/tls_certificates.ts";
 
 export interface ListenAddress {
   hostname: string;

@@ -1,9 +1,9 @@
-import { info, securitySchemes, serversAt, tags } from "./info.ts";
 import { type DescribedEndpoint, pathItem } from "./operation.ts";
 import { type ParameterName, parameters, PATH_PARAMETERS } from "./parameters.ts";
 import { errors, headers } from "./messages.ts";
 import { sharedSchemas } from "./schemas.ts";
 import type { Document, PathItem, Schema } from "./types.ts";
+import { info, securitySchemes, serversAt, tags } from "./info.ts";
 
 export interface DescribedRoute {
   /** Such as `/v1/:project/:drive/files`. */

@@ -1,5 +1,4 @@
-import { Semaphore } from "../rules/concurrency.ts";
-import { RateLimiter } from "../rules/transfer/rate_limiter.ts";
+import { RateLimiter, Semaphore } from "../rules/concurrency.ts";
 import type { Bytes, ByteWriter } from "./bytes.ts";
 import { DataWriter, pack } from "./data_object.ts";
 import { encodeManifest, type Manifest } from "./manifest.ts";

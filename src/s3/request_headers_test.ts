@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { headerLines } from "./request_headers.ts";
+import { headerLines } from "./parameters.ts";
 
 Deno.test("headerLines() keeps the lines of one name apart, if the server kept them", () => {
   const headers: [string, string][] = [["a", "1"], ["a", "2"], ["b", "3"]];

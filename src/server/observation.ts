@@ -4,7 +4,7 @@ import { HttpMetrics, StoreMetrics, WebhookMetrics } from "../http/metrics/count
 import { MetricsPage } from "../http/metrics/metrics_page.ts";
 import { type RequestKind, RequestObserver } from "../http/request_context.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
-import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
+import type { SnapshotStatus } from "../store/snapshots/repository_backups.ts";
 import { unknownVolume, volumeOf, type VolumeQuery } from "../store/disk/volume.ts";
 import type { Store } from "../store/store.ts";
 import { type Build, VERSION } from "../version.ts";

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import process from "node:process";
 import type { CertificateStatus } from "../acme/certificate_entry.ts";
 import type { Deps, GateAddress } from "../api/endpoint.ts";
 import { Readiness } from "../api/server/monitoring.ts";
@@ -16,11 +17,11 @@ import { HostRules, type ServerNames } from "../rules/hosts.ts";
 import { hashSecret } from "../rules/secrets.ts";
 import { S3KeyFile, type S3SecretKey } from "../store/accounts/s3_secrets.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
-import type { SnapshotStatus } from "../store/snapshots/snapshot_status.ts";
+import type { SnapshotStatus } from "../store/snapshots/repository_backups.ts";
 import { DiskKeeper } from "../store/disk/disk_keeper.ts";
+import { freeBytesOf } from "../store/disk/volume.ts";
 import { DiskSpace } from "../store/disk/disk_space.ts";
 import { openFolderWarning } from "../store/disk/store_files.ts";
-import { freeBytesOf } from "../store/disk/volume.ts";
 import type { Database } from "../store/engine/database.ts";
 import { openDatabase } from "../store/engine/database_file.ts";
 import { Compactor } from "../store/maintenance/compactor.ts";
@@ -33,7 +34,6 @@ import { WebhookDeliverer } from "../webhooks/deliverer.ts";
 import type { Observation } from "./observation.ts";
 import { commonLimiter } from "./peers.ts";
 import { type Responders, respondersOf, s3Address } from "./responders.ts";
-import process from "node:process";
 import { defaultMemoryBudget, MemoryBudget } from "../store/engine/memory_budget.ts";
 
 /** The least time, in milliseconds, before the average rate of an upload is checked. */

@@ -23,7 +23,7 @@ import { UnreadableEntry } from "./engine/errors.ts";
 import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
 import { ProjectCache } from "./engine/project_cache.ts";
 import type { FileRecord, Place } from "./engine/records.ts";
-import type { StoreMeter } from "./engine/store_meter.ts";
+import type { StoreMeter } from "./engine/commits.ts";
 import { changeFile, type FileChanges } from "./files/expiry.ts";
 import { UNREADABLE_RECORD, type WriteCondition, type WriteGuard } from "./files/file_record.ts";
 import { type Beside, FileReader, type OnDamage } from "./files/file_reader.ts";
@@ -31,8 +31,7 @@ import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
 import { OpenVersions } from "./bytes/open_versions.ts";
-import { LockStore } from "./locks/lock_store.ts";
-import { surroundings } from "./locks/surroundings.ts";
+import { LockStore, surroundings } from "./locks/lock_store.ts";
 import { LinkStore } from "./links/link_store.ts";
 import { type DrivePage, type DriveQuery, listDrives } from "./listing/drives.ts";
 import { FolderStore } from "./listing/folders.ts";
@@ -56,8 +55,7 @@ import { Quotas } from "./quotas/quotas.ts";
 import { listUsage, NO_PROJECT_USAGE, type ProjectUsage, readUsage } from "./quotas/usage.ts";
 import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
-import { DeliveryQueue } from "./webhooks/delivery_queue.ts";
-import { WebhookLease } from "./webhooks/webhook_lease.ts";
+import { DeliveryQueue, WebhookLease } from "./webhooks/delivery_queue.ts";
 import { WebhookStore } from "./webhooks/webhook_store.ts";
 
 /** Default time without a byte after which a transfer is aborted. */

@@ -19,7 +19,7 @@ import { Semaphore } from "../rules/concurrency.ts";
 import { SECOND } from "../rules/units.ts";
 import type { Store } from "../store/store.ts";
 import { tellsOf, type Webhook } from "../store/webhooks/webhook_store.ts";
-import { LEASE_INTERVAL } from "../store/webhooks/webhook_lease.ts";
+import { LEASE_INTERVAL } from "../store/webhooks/delivery_queue.ts";
 import { signatureHeaders, testMessage } from "./message.ts";
 import { type Answer, deliver, type Delivery } from "./receiver.ts";
 import { type DeliveryMeter, type RunnerDeps, WebhookRunner } from "./webhook_runner.ts";

@@ -13,7 +13,7 @@ import { bodyReader, responseFraming } from "../http1/body.ts";
 import { Connection, ConnectionLost } from "../http1/connection.ts";
 import { MalformedMessage } from "../http1/headers.ts";
 import { parseResponseHead, readHead, type ResponseHead } from "../http1/message_head.ts";
-import { secureClient } from "../http1/tls/secure_client.ts";
+import { secureClient } from "../http1/tls/tls.ts";
 import { KIB, SECOND } from "../rules/units.ts";
 
 /** "2xx within 10 s accepts" */

@@ -11,7 +11,7 @@ import type { AppInfo } from "../../store/accounts/apps.ts";
 import type { KeyInfo } from "../../store/accounts/project_keys.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
 import type { S3KeyInfo } from "../../store/accounts/s3_keys.ts";
-import type { SnapshotStatus } from "../../store/snapshots/snapshot_status.ts";
+import type { SnapshotStatus } from "../../store/snapshots/repository_backups.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
 import type { DriveUsage, Usage } from "../../store/quotas/usage.ts";

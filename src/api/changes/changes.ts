@@ -12,7 +12,7 @@ import type { Deps } from "../endpoint.ts";
 import { EVENT_STREAM, eventStream, Follower, STREAM_HEADERS } from "./event_stream.ts";
 import { ENTRY_MEMORY } from "../files/list_files.ts";
 import { HttpResponse } from "../../http/responses/http_response.ts";
-import type { ListScope } from "../../store/changes/list_mark.ts";
+import type { ListScope } from "../../store/changes/change_signals.ts";
 
 const DEFAULT_CHANGES = 100;
 

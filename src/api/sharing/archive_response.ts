@@ -1,5 +1,8 @@
-import { contentDisposition } from "../../http/responses/content_disposition.ts";
-import { HttpResponse, ResponseHeaders } from "../../http/responses/http_response.ts";
+import {
+  contentDisposition,
+  HttpResponse,
+  ResponseHeaders,
+} from "../../http/responses/http_response.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 import {
   PieceStream,

@@ -4,7 +4,7 @@ import { errors } from "../../http/http_error.ts";
 import { isFromOtherSite } from "../../http/network/wrong_keys.ts";
 import { MINUTE } from "../../rules/units.ts";
 import { type OpenLink, UNLOCKED_TIME } from "../../store/links/link_store.ts";
-import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
+import { MAX_LINK_PASSWORD } from "../../store/links/link_record.ts";
 import type { Deps, RoutedRequest } from "../endpoint.ts";
 import { isSecure } from "../sessions/session_call.ts";
 

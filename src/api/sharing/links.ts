@@ -14,9 +14,8 @@ import {
   prefixProblem,
 } from "../../rules/names.ts";
 import type { LinkTarget } from "../../store/engine/records.ts";
-import type { LinkSettings } from "../../store/links/link_record.ts";
+import { type LinkSettings, MAX_LINK_PASSWORD } from "../../store/links/link_record.ts";
 import { type LinkInfo, MAX_LINKS, type NewLink } from "../../store/links/link_store.ts";
-import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps, ShareAddress } from "../endpoint.ts";
 

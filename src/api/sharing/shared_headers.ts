@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { contentDisposition } from "../../http/responses/content_disposition.ts";
+import { contentDisposition } from "../../http/responses/http_response.ts";
 import { errors } from "../../http/http_error.ts";
 import type { PageStyle } from "../../http/responses/html.ts";
 

@@ -6,7 +6,7 @@ import {
   parseCredentials,
   type RequestReport,
 } from "../../client/connection.ts";
-import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";
+import { RateLimiter } from "../../rules/concurrency.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { parseValue } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";

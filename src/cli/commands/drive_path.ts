@@ -1,5 +1,5 @@
 import { driveNameProblem, fileNameProblem } from "../../rules/names.ts";
-import { Glob, unescapeGlob } from "../../rules/transfer/globs.ts";
+import { Glob, unescapeGlob } from "../../rules/globs.ts";
 import { UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "@std/path/resolve";
-import { DiskSpace } from "../../store/disk/disk_space.ts";
 import { freeBytesOf } from "../../store/disk/volume.ts";
+import { DiskSpace } from "../../store/disk/disk_space.ts";
 import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import { databasePath, openProblem } from "../../store/disk/store_files.ts";
 import { openDatabase } from "../../store/engine/database_file.ts";

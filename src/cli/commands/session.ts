@@ -7,7 +7,7 @@ import { TransferProgress } from "../terminal/task_progress.ts";
 import type { CommandCall } from "./command_call.ts";
 import { connect } from "./connect.ts";
 import { TransferReport } from "../../client/transfers.ts";
-import { NameFilter } from "../../rules/transfer/globs.ts";
+import { NameFilter } from "../../rules/globs.ts";
 import type { ValueType } from "../options/value_types.ts";
 import { plural } from "../terminal/text.ts";
 import { DEFAULT_CONCURRENCY } from "./defaults.ts";

@@ -5,7 +5,7 @@ import { NO_ROUTE } from "../../http/request_context.ts";
 import { READER_PATIENCE } from "../../http/responses/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { PortSharing } from "../../http1/listener.ts";
-import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
+import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_end.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import type { Observation } from "../../server/observation.ts";

@@ -4,7 +4,7 @@ import { connectionNetwork } from "../../http/network/client_address.ts";
 import { withHsts } from "../../http/browser_headers.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import type { Handler, HttpServer } from "../../http1/server.ts";
-import type { CertificateSource } from "../../http1/tls/tls_certificates.ts";
+import type { CertificateSource } from "../../http1/tls/tls_end.ts";
 import { SECOND } from "../../rules/units.ts";
 import {
   type ConfiguredCredentials,

@@ -12,7 +12,7 @@ import {
   readFile,
 } from "../local_files.ts";
 import { type FileSystem, LocalPaths } from "../../rules/archive/local_paths.ts";
-import { NameFilter } from "../../rules/transfer/globs.ts";
+import { NameFilter } from "../../rules/globs.ts";
 import { localTree } from "../sync/tree.ts";
 import { TRANSFERS } from "../transfers.ts";
 import type { ExportTarget } from "./export.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { NameFilter } from "../../rules/transfer/globs.ts";
+import { NameFilter } from "../../rules/globs.ts";
 import { compareNames } from "../../rules/names.ts";
 import { ClientError } from "../errors.ts";
 import { localTree, type TreeEntry } from "./tree.ts";

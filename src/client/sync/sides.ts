@@ -1,4 +1,4 @@
-import type { NameFilter } from "../../rules/transfer/globs.ts";
+import type { NameFilter } from "../../rules/globs.ts";
 import { ClientError, fileError } from "../errors.ts";
 import { relocate } from "./relocation.ts";
 import { type RemoteDrives, sha256OfStream } from "../drives.ts";

@@ -2,7 +2,7 @@ import { compareNames } from "../../rules/names.ts";
 import { copyTime, type FileInfo, type RemoteDrives } from "../drives.ts";
 import { ClientError, fileError } from "../errors.ts";
 import { join } from "@std/path/join";
-import type { NameFilter } from "../../rules/transfer/globs.ts";
+import type { NameFilter } from "../../rules/globs.ts";
 import { isPartName } from "../../rules/archive/local_paths.ts";
 import { isNotFound } from "../local_files.ts";
 

@@ -18,10 +18,10 @@ import {
   folderNameOf,
   keepParent,
   parentExists,
+  refuseJunk,
 } from "../resource.ts";
 import { emptyResponse } from "../responses.ts";
 import { failureResponse, treeCall } from "./delete.ts";
-import { refuseJunk } from "./junk.ts";
 import { refused, writeCondition } from "./put.ts";
 
 /** A copy or move whose source and destination were found. */

@@ -11,9 +11,15 @@ import { holderOf, requireUnlocked } from "../locks/guard.ts";
 import { conflicting, covers, isHeld } from "../locks/lock_rules.ts";
 import { activeLock, TOKEN_SCHEME } from "../properties/live_properties.ts";
 import { serialize } from "../properties/property_name.ts";
-import { type Absent, type File, findResource, type Folder, parentExists } from "../resource.ts";
+import {
+  type Absent,
+  type File,
+  findResource,
+  type Folder,
+  parentExists,
+  refuseJunk,
+} from "../resource.ts";
 import { emptyResponse, xmlResponse } from "../responses.ts";
-import { refuseJunk } from "./junk.ts";
 
 /** The life of a lock that asks for none or for ever, in milliseconds: a client that is gone should not block others for long. */
 const DEFAULT_LIFETIME = 3600 * SECOND;

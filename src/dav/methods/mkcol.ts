@@ -2,9 +2,8 @@ import { folderNameProblem } from "../../rules/names.ts";
 import { type DavCall, type DavDeps, refuseBody } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
 import { holderOf, requireUnlocked } from "../locks/guard.ts";
-import { findNamed, folderNameOf, parentExists } from "../resource.ts";
+import { findNamed, folderNameOf, parentExists, refuseJunk } from "../resource.ts";
 import { emptyResponse } from "../responses.ts";
-import { refuseJunk } from "./junk.ts";
 
 /** `MKCOL`: creates a folder; directly in a project, a drive. */
 export async function mkcol(call: DavCall, deps: DavDeps): Promise<Response> {

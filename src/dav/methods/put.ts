@@ -13,8 +13,7 @@ import { DavError, davErrors } from "../dav_error.ts";
 import { holderOf, requireTokens } from "../locks/guard.ts";
 import type { Holder } from "../locks/lock_rules.ts";
 import { emptyResponse } from "../responses.ts";
-import { noBytes, writtenPlace } from "../resource.ts";
-import { refuseJunk } from "./junk.ts";
+import { noBytes, refuseJunk, writtenPlace } from "../resource.ts";
 
 /** The largest file, in bytes: that of S3. */
 const MAX_BODY = 5 * 2 ** 40;

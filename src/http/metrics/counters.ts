@@ -9,7 +9,7 @@ import type {
   ScrubOutcome,
   StoreMeter,
   SweptKind,
-} from "../../store/engine/store_meter.ts";
+} from "../../store/engine/commits.ts";
 import type { RequestContext, RequestKind, RequestMeter } from "../request_context.ts";
 import { Histogram } from "./exposition.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { contentDisposition } from "./content_disposition.ts";
+import { contentDisposition } from "./http_response.ts";
 
 Deno.test("A name in ASCII is sent as it is", () => {
   assertEquals(

@@ -1,7 +1,6 @@
 import { MAX_CLIENT_HELLO, parseClientHello } from "./client_hello.ts";
 import { closeQuietly, ConnectionLost, type Transport } from "../connection.ts";
-import type { CertificateSource, TlsCertificate } from "./tls_certificates.ts";
-import { type Relay, TlsEnd } from "./tls_end.ts";
+import { type CertificateSource, type Relay, type TlsCertificate, TlsEnd } from "./tls_end.ts";
 
 /** Sizes of a relay's buffers, in bytes: small while little is transferred, as every connection holds two of them. */
 const MIN_BUFFER = 2048;
@@ -242,4 +241,32 @@ function resized(buffer: Uint8Array, count: number): Uint8Array {
   const { length } = buffer;
   if (count === length && length < MAX_BUFFER) return new Uint8Array(4 * length);
   return count * 16 < length ? new Uint8Array(MIN_BUFFER) : buffer;
+}
+
+/**
+ * Begins TLS on a connection to another server.
+ *
+ * @param name The host that its certificate must have, as `URL` has it.
+ * @param signal Closes the connection when it is aborted before the handshake is complete.
+ */
+export async function secureClient(
+  plain: Deno.TcpConn,
+  name: string,
+  signal: AbortSignal,
+): Promise<Deno.TlsConn> {
+  const hostname = name.replace(/^\[|\]$/g, "");
+  const transport = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
+  const abort = () => closeQuietly(transport);
+  signal.addEventListener("abort", abort);
+  try {
+    signal.throwIfAborted();
+    await transport.handshake();
+    signal.throwIfAborted();
+    return transport;
+  } catch (error) {
+    closeQuietly(transport);
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }

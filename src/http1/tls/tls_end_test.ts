@@ -1,10 +1,9 @@
+import * as x509 from "@peculiar/x509";
 import { connect as connectPlain, type Socket } from "node:net";
 import { once } from "node:events";
 import { assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
-import * as x509 from "@peculiar/x509";
-import type { TlsCertificate } from "./tls_certificates.ts";
-import { TlsEnd } from "./tls_end.ts";
+import { type TlsCertificate, TlsEnd } from "./tls_end.ts";
 
 /** Time in which the listener accepts a connection on this machine, in milliseconds. */
 const ACCEPTED = 200;

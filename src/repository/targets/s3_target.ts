@@ -6,9 +6,15 @@
  */
 import { delay } from "@std/async/delay";
 import { childrenNamed, childText, readXml, type XmlNode } from "../../xml/xml_reader.ts";
-import { amzDate } from "../../s3/auth/amz_date.ts";
+import {
+  ALGORITHM,
+  amzDate,
+  scopeText,
+  sha256Hex,
+  sign,
+  SigningKeys,
+} from "../../s3/auth/signing_key.ts";
 import { canonicalRequest, parseQuery, RequestHeaders } from "../../s3/auth/canonical_request.ts";
-import { ALGORITHM, scopeText, sha256Hex, sign, SigningKeys } from "../../s3/auth/signing_key.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { SECOND } from "../../rules/units.ts";
 import { RepositoryError } from "../errors.ts";

@@ -8,10 +8,9 @@ import { Buffer } from "node:buffer";
 import { parseUtcTime } from "../../rules/dates.ts";
 import { isSameSecret } from "../../rules/secrets.ts";
 import { S3Error } from "../s3_error.ts";
-import { parseAmzDate } from "./amz_date.ts";
+import { ALGORITHM, parseAmzDate, sign, SigningKeys } from "./signing_key.ts";
 import { parseCredential, unsupportedAlgorithm } from "./presented_signature.ts";
 import { type SecretLookup, unknownKey } from "./signature.ts";
-import { ALGORITHM, sign, SigningKeys } from "./signing_key.ts";
 
 /** A form that came with a policy. */
 export interface SignedForm {

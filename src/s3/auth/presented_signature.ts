@@ -1,7 +1,13 @@
 import { S3Error } from "../s3_error.ts";
-import { type AmzDate, parseAmzDate, parseDateHeader } from "./amz_date.ts";
+import {
+  ALGORITHM,
+  type AmzDate,
+  type KeyScope,
+  parseAmzDate,
+  parseDateHeader,
+  parseScope,
+} from "./signing_key.ts";
 import type { QueryParameter, RequestHeaders } from "./canonical_request.ts";
-import { ALGORITHM, type KeyScope, parseScope } from "./signing_key.ts";
 
 /** The signature in a request, and what the request says that it covers. */
 export interface PresentedSignature {

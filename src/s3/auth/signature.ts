@@ -7,7 +7,15 @@
 import { isoSeconds } from "../../rules/dates.ts";
 import { isSameSecret } from "../../rules/secrets.ts";
 import { S3Error } from "../s3_error.ts";
-import { amzDate } from "./amz_date.ts";
+import {
+  ALGORITHM,
+  amzDate,
+  type ChunkSigning,
+  scopeText,
+  sha256Hex,
+  sign,
+  SigningKeys,
+} from "./signing_key.ts";
 import {
   canonicalRequest,
   parseQuery,
@@ -15,14 +23,6 @@ import {
   RequestHeaders,
 } from "./canonical_request.ts";
 import { type PresentedSignature, presentedSignature } from "./presented_signature.ts";
-import {
-  ALGORITHM,
-  type ChunkSigning,
-  scopeText,
-  sha256Hex,
-  sign,
-  SigningKeys,
-} from "./signing_key.ts";
 
 /** "15 minutes": how far the clocks of client and server may differ, in milliseconds. */
 const MAX_SKEW = 15 * 60 * 1000;

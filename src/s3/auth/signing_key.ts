@@ -5,6 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
+import { parseHttpDate, utcTime } from "../../rules/dates.ts";
 
 /** The name of the algorithm in headers, queries and forms. */
 export const ALGORITHM = "AWS4-HMAC-SHA256";
@@ -113,3 +114,34 @@ export class ChunkSignatures {
 
 /** The SHA-256 of no bytes, which the signatures of chunks contain instead of headers. */
 const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** A time as signatures contain it. */
+export interface AmzDate {
+  /** `20130524T000000Z`. */
+  text: string;
+  /** Milliseconds since 1970. */
+  time: number;
+}
+
+const BASIC_FORM = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
+
+/** Parses a time in the basic form of ISO 8601, `20130524T000000Z`; `undefined` for any other text. */
+export function parseAmzDate(text: string): AmzDate | undefined {
+  if (!BASIC_FORM.test(text)) return undefined;
+  const normal = text.replace(BASIC_FORM, "$1-$2-$3T$4:$5:$6.000Z");
+  const time = Date.parse(normal);
+  // `Date.parse` turns 31 February into 3 March.
+  return utcTime(time) === normal ? { text, time } : undefined;
+}
+
+/** Parses the header `Date`, in the form of HTTP or in the one above; `undefined` if it has neither. */
+export function parseDateHeader(value: string): AmzDate | undefined {
+  const seconds = parseHttpDate(value);
+  if (seconds === undefined) return parseAmzDate(value);
+  return { text: amzDate(seconds * 1000), time: seconds * 1000 };
+}
+
+/** Formats a time in milliseconds since 1970. */
+export function amzDate(time: number): string {
+  return new Date(time).toISOString().replace(/[-:]|\.\d+/g, "");
+}

@@ -3,14 +3,19 @@ import { driveNameProblem } from "../../rules/names.ts";
 import { listsEtag, type Validators } from "../../rules/preconditions.ts";
 import type { FileRecord, ObjectChecksum, Place } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
-import { asObject, EMPTY_TAG, entityTag } from "../entity_tag.ts";
+import {
+  asObject,
+  describeObject,
+  EMPTY_TAG,
+  entityTag,
+  refuseUnsupported,
+} from "../object_headers.ts";
 import {
   checksumElements,
   chosenAlgorithm,
   computeChecksum,
   partAlgorithm,
 } from "../object_checksum.ts";
-import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import type { ChecksumAlgorithm } from "../payload/checksum.ts";
 import {

@@ -1,8 +1,7 @@
 import type { Validators } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
-import { asObject } from "../entity_tag.ts";
-import { toS3Error } from "../error_mapping.ts";
-import { refuseUnsupported } from "../object_headers.ts";
+import { asObject, refuseUnsupported } from "../object_headers.ts";
+import { S3Error, s3Errors, toS3Error } from "../s3_error.ts";
 import type { Operation } from "../operation.ts";
 import {
   isFolder,
@@ -12,7 +11,6 @@ import {
   type S3Deps,
   withDocument,
 } from "../s3_call.ts";
-import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
 import { BadXml, childrenNamed, childText, type XmlNode } from "../../xml/xml_reader.ts";
 import type { XmlElement } from "../../xml/xml_writer.ts";

@@ -3,9 +3,15 @@ import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
-import { EMPTY_TAG, markerValidators, objectValidators, partCount } from "../entity_tag.ts";
+import {
+  EMPTY_TAG,
+  markerValidators,
+  objectHeaders,
+  objectValidators,
+  overrideHeaders,
+  partCount,
+} from "../object_headers.ts";
 import { partChecksum } from "../object_checksum.ts";
-import { objectHeaders, overrideHeaders } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { positiveParameter } from "../parameters.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";

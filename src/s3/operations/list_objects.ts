@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { byteLength } from "../../rules/names.ts";
 import type { ListedFile, ObjectEntry } from "../../store/listing/listing.ts";
-import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
+import { EMPTY_TAG, entityTag } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../parameters.ts";
 import { requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";

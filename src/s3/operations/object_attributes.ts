@@ -1,5 +1,5 @@
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
-import { EMPTY_TAG, entityTag, partCount } from "../entity_tag.ts";
+import { EMPTY_TAG, entityTag, partCount } from "../object_headers.ts";
 import { checksumElements, partAlgorithm } from "../object_checksum.ts";
 import type { Operation } from "../operation.ts";
 import { MAX_ENTRIES } from "../parameters.ts";

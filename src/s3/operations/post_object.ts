@@ -11,7 +11,7 @@ import { authenticate, type RoutedRequest } from "../authenticate.ts";
 import { checksumHeaders } from "../object_checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import { formPayload, MAX_FORM_OVERHEAD, readForm } from "../payload/post_form.ts";
-import { setHeader } from "../request_headers.ts";
+import { setHeader } from "../parameters.ts";
 import { isFolder, MAX_OBJECT_BODY, placeOf, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";

@@ -2,9 +2,15 @@ import { preconditionsOf } from "../../http/responses/send_file.ts";
 import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
 import type { ObjectChecksum, Place } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
-import { asObject, EMPTY_TAG, entityTag, markerValidators } from "../entity_tag.ts";
+import {
+  asObject,
+  describeObject,
+  EMPTY_TAG,
+  entityTag,
+  markerValidators,
+  refuseUnsupported,
+} from "../object_headers.ts";
 import { checksumHeaders } from "../object_checksum.ts";
-import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import type { PayloadDigests } from "../payload/digests.ts";
 import type { Payload } from "../payload/payload.ts";

@@ -5,7 +5,7 @@ import { MAX_PARTS } from "../../rules/payloads.ts";
 import { MIB } from "../../rules/units.ts";
 import type { ObjectChecksum, UploadSession } from "../../store/engine/records.ts";
 import type { StoredPart } from "../../store/uploads/parts.ts";
-import { entityTag } from "../entity_tag.ts";
+import { entityTag } from "../object_headers.ts";
 import { checksumElements } from "../object_checksum.ts";
 import type { Operation } from "../operation.ts";
 import { refusedWrite, writeCondition } from "../operations/put_object.ts";

@@ -3,7 +3,7 @@ import { DAY, HOUR, SECOND } from "../../rules/units.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { EventName } from "./events.ts";
-import { ALL_EVENTS, countEntries, eventsOf, serverEventsOf } from "../testing/events.ts";
+import { ALL_EVENTS, countEntries, eventsOf, serverEventsOf } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { type Actor, EVENT_TTL, EventLog, MAX_EVENTS_OF_A_NAME } from "./events.ts";

@@ -3,7 +3,7 @@ import { hashSecret, newS3Key } from "../../rules/secrets.ts";
 import { SECOND } from "../../rules/units.ts";
 import { AlreadyExists } from "../engine/errors.ts";
 import { prefixes } from "../engine/keys.ts";
-import { ALL_EVENTS, countEntries, eventsOf, serverEventsOf } from "../testing/events.ts";
+import { ALL_EVENTS, countEntries, eventsOf, serverEventsOf } from "../testing/entries.ts";
 import { put } from "../testing/files.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import type { Actor } from "./events.ts";

@@ -1,7 +1,9 @@
 import { MINUTE } from "../../rules/units.ts";
 import { DamagedBackup } from "../engine/errors.ts";
 import { BackupHealth, type BackupStatus } from "./backup_health.ts";
-import type { ScheduledBackups } from "./scheduled_backups.ts";
+import { FileLock } from "../disk/durable_file.ts";
+import { Backup } from "./backup.ts";
+import type { BackupFolder } from "./backup_folder.ts";
 
 /** The longest and the shortest pause between two checks, in milliseconds: others may change the folder at any time. */
 const CHECK_INTERVAL = MINUTE;
@@ -103,5 +105,82 @@ export class BackupSchedule {
     this.#health.recordNewest(newest, now);
     const due = newest === undefined ? 0 : newest + every - now;
     return Math.max(this.#notBefore - performance.now(), due);
+  }
+}
+
+/** Backups of one kind in one place, which a schedule makes. */
+export interface ScheduledBackups {
+  /** What messages call the place. */
+  readonly place: string;
+
+  /**
+   * Returns when the newest complete backup was made, in milliseconds since 1970; `undefined` if there is none. Those
+   * that are dated in the future do not count.
+   *
+   * @param now Milliseconds since 1970.
+   */
+  newest(now: number): Promise<number | undefined>;
+
+  /** Keeps other processes from making the same backup; returns `undefined` if another one makes it. */
+  lock(): Promise<Disposable | undefined>;
+
+  /** Makes a backup. Returns `false` if it was stopped. */
+  make(): Promise<boolean>;
+
+  /** Stops a backup that is being made, and any later one. */
+  stop(): void;
+
+  /** Returns the milliseconds after which a backup is tried again. @param failures How many failed in succession. */
+  retryAfter(failures: number): number;
+}
+
+/** Milliseconds after which a failed backup is repeated. */
+const RETRY_INTERVAL = 10 * MINUTE;
+
+export interface FileBackupsOptions {
+  source: string;
+  folder: BackupFolder;
+  /** How many backups stay. */
+  keep: number;
+  /** Bytes of the disk that must stay free. */
+  reserve: number;
+}
+
+/** Whole copies of a store, one file each, in a folder. */
+export class FileBackups implements ScheduledBackups {
+  #backup: Backup | undefined;
+  #isStopped = false;
+
+  constructor(private readonly options: FileBackupsOptions) {}
+
+  get place(): string {
+    return this.options.folder.path;
+  }
+
+  async newest(now: number): Promise<number | undefined> {
+    return await this.options.folder.newest(now);
+  }
+
+  async lock(): Promise<Disposable | undefined> {
+    return await FileLock.take(this.options.folder.lock);
+  }
+
+  async make(): Promise<boolean> {
+    const { source, folder, keep, reserve } = this.options;
+    const target = await folder.fileAt(Date.now());
+    this.#backup = new Backup({ source, target, damaged: folder.damaged, reserve });
+    if (this.#isStopped) this.#backup.stop();
+    if (await this.#backup.run() === undefined) return false;
+    await folder.prune(keep, target);
+    return true;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#backup?.stop();
+  }
+
+  retryAfter(): number {
+    return RETRY_INTERVAL;
   }
 }

@@ -1,9 +1,9 @@
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { GIB, MIB, SECOND } from "../../rules/units.ts";
 import { type Ballast, BALLAST_BYTES } from "./ballast.ts";
+import type { FreeBytesQuery } from "./volume.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { runInWorker } from "./sqlite.ts";
-import type { FreeBytesQuery } from "./volume.ts";
 import type { WriteAheadLog } from "./write_ahead_log.ts";
 
 /** Milliseconds between two checks, and between two truncations of the log: each of those starts a thread. */

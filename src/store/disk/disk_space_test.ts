@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MIB } from "../../rules/units.ts";
-import { type DiskNeeds, DiskSpace, StoreFull } from "./disk_space.ts";
 import { freeBytesOf, volumeOf } from "./volume.ts";
+import { type DiskNeeds, DiskSpace, StoreFull } from "./disk_space.ts";
 
 const withFree = (free: number, reserve: number, needs: DiskNeeds = {}) =>
   new DiskSpace(() => Promise.resolve(free), reserve, needs);

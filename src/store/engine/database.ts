@@ -9,7 +9,9 @@ import {
   embeddedCommits,
   LOCKED_RETRY_MAX_DELAY,
   meteredCommits,
+  NO_METER,
   type Outcome,
+  type StoreMeter,
 } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
@@ -23,7 +25,6 @@ import {
   readReferenced,
 } from "../reads/read_queue.ts";
 import { recordReader, UnreadableEntries } from "../reads/record_codec.ts";
-import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
 /** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
 const BACKGROUND_COMMITS = 2;

@@ -9,8 +9,7 @@ import {
 } from "../../rules/names.ts";
 import { newVersion } from "../bytes/versions.ts";
 import { withKv } from "../testing/stores.ts";
-import { encodedLength } from "./key_size.ts";
-import { type KeyRange, keys, prefixes, ranges } from "./keys.ts";
+import { encodedLength, type KeyRange, keys, prefixes, ranges } from "./keys.ts";
 import type { Place } from "./records.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };

@@ -1,6 +1,5 @@
 import { sealValue } from "../reads/record_codec.ts";
-import { encodedLength } from "./key_size.ts";
-import { identityOf } from "./keys.ts";
+import { encodedLength, identityOf } from "./keys.ts";
 
 /**
  * Limits of one atomic operation, below those of Deno KV: 819,200 bytes, 1000 mutations, 100 checks, 81,920 bytes of

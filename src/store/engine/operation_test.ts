@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_DRIVE_NAME, MAX_FILE_NAME, MAX_PROJECT_ID } from "../../rules/names.ts";
 import { withKv } from "../testing/stores.ts";
-import { encodedLength } from "./key_size.ts";
-import { keys } from "./keys.ts";
+import { encodedLength, keys } from "./keys.ts";
 import { MAX_COMMIT_CHECKS, MAX_COMMIT_MUTATIONS, Operation, SharedCheck } from "./operation.ts";
 import { CHUNK_SIZE } from "./records.ts";
 

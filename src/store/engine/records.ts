@@ -3,12 +3,10 @@
  * @module
  */
 import type { KeyLimits } from "../../rules/rights.ts";
-import type { FileProperties } from "./records/dav_records.ts";
-import type { ObjectChecksum, ObjectMetadata } from "./records/s3_records.ts";
+import type { FileProperties, ObjectChecksum, ObjectMetadata } from "./records/protocol_records.ts";
 
-export type * from "./records/dav_records.ts";
 export type * from "./records/link_records.ts";
-export type * from "./records/s3_records.ts";
+export type * from "./records/protocol_records.ts";
 export type * from "./records/webhook_records.ts";
 
 /** Size of one value of Deno KV (its limit), and therefore of one chunk of a file, in bytes. */

@@ -5,8 +5,17 @@ import { CHUNK_SIZE } from "../engine/records.ts";
 import type { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { assertKeys, assertUsage, drivesOf } from "../testing/entries.ts";
-import { LIFETIME, names, putExpiring, sweep } from "../testing/expiry.ts";
-import { assertCompleted, put, putPart, read, recordOf } from "../testing/files.ts";
+import {
+  assertCompleted,
+  LIFETIME,
+  names,
+  put,
+  putExpiring,
+  putPart,
+  read,
+  recordOf,
+  sweep,
+} from "../testing/files.ts";
 import { sweepLater, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 

@@ -5,9 +5,8 @@ import { keys, prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import { bytesVersion, CHUNK_SIZE, type FileRecord, type Garbage } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { copy } from "../testing/copies.ts";
+import { assertCompleted, copy, put, read, recordOf, upload } from "../testing/files.ts";
 import { assertKeys, assertUsage, keyKinds } from "../testing/entries.ts";
-import { assertCompleted, put, read, recordOf, upload } from "../testing/files.ts";
 import {
   otherProcess,
   sweepElsewhere,

@@ -7,9 +7,15 @@ import { assertEquals } from "@std/assert";
 import { DAY, HOUR } from "../../rules/units.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { assertKeys, drivesOf } from "../testing/entries.ts";
-import { LIFETIME, putExpiring, sweep } from "../testing/expiry.ts";
-import { put, putAt } from "../testing/files.ts";
-import { assertQuotaExceeded, usedNow } from "../testing/quotas.ts";
+import {
+  assertQuotaExceeded,
+  LIFETIME,
+  put,
+  putAt,
+  putExpiring,
+  sweep,
+  usedNow,
+} from "../testing/files.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 

@@ -18,8 +18,14 @@ import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import { inBatches, MAX_GET_MANY, MAX_LIST_BATCH, readMany } from "../reads/read_queue.ts";
 import { DownloadCounts } from "./download_counts.ts";
-import { addLink, changeLink, deleteLink, type LinkSettings, withSettings } from "./link_record.ts";
-import { Passwords } from "./passwords.ts";
+import {
+  addLink,
+  changeLink,
+  deleteLink,
+  type LinkSettings,
+  Passwords,
+  withSettings,
+} from "./link_record.ts";
 import { SigningKey, SigningKeys } from "./signing_key.ts";
 
 /** Links of one project. They do not count towards its quota; each takes about 1 KB of the store. */

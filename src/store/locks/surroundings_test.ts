@@ -3,7 +3,7 @@ import type { FileRecord, LockRecord, Place } from "../engine/records.ts";
 import { DRIVE } from "../testing/bodies.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import type { WriteGuard } from "../files/file_record.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Surroundings } from "./lock_store.ts";
 
 /** What a write found around its name. */
 interface Found {

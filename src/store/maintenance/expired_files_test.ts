@@ -3,9 +3,17 @@ import { HOUR, MINUTE, SECOND } from "../../rules/units.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { assertKeys, assertUsage } from "../testing/entries.ts";
-import { LIFETIME, names, putExpiring, sweep } from "../testing/expiry.ts";
-import { put, read } from "../testing/files.ts";
-import { assertQuotaExceeded, setQuota, usedBytes } from "../testing/quotas.ts";
+import {
+  assertQuotaExceeded,
+  LIFETIME,
+  names,
+  put,
+  putExpiring,
+  read,
+  setQuota,
+  sweep,
+  usedBytes,
+} from "../testing/files.ts";
 import { otherProcess, sweepElsewhere, sweepLater, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 

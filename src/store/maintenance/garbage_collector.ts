@@ -3,8 +3,7 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { type DiskSpace, StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
-import { holdsBytes } from "../engine/key_size.ts";
-import { keys, prefixes, ranges } from "../engine/keys.ts";
+import { holdsBytes, keys, prefixes, ranges } from "../engine/keys.ts";
 import { isByteKind } from "../engine/records/kinds.ts";
 import { Operation } from "../engine/operation.ts";
 import type {
@@ -14,7 +13,7 @@ import type {
   PartRecord,
   PendingWrite,
 } from "../engine/records.ts";
-import type { StoreMeter, SweptKind } from "../engine/store_meter.ts";
+import type { StoreMeter, SweptKind } from "../engine/commits.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 import { dropReference } from "../files/shared_bytes.ts";

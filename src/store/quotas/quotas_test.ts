@@ -4,10 +4,16 @@ import { QuotaExceeded } from "../engine/errors.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes, DRIVE, place } from "../testing/bodies.ts";
-import { assertSums, countReads } from "../testing/entries.ts";
-import { countEntries } from "../testing/events.ts";
-import { put, putAt } from "../testing/files.ts";
-import { assertQuotaExceeded, setQuota, sumOf, usedBytes, usedNow } from "../testing/quotas.ts";
+import { assertSums, countEntries, countReads } from "../testing/entries.ts";
+import {
+  assertQuotaExceeded,
+  put,
+  putAt,
+  setQuota,
+  sumOf,
+  usedBytes,
+  usedNow,
+} from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { NO_PROJECT_USAGE } from "./usage.ts";
 

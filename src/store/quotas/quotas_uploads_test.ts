@@ -6,15 +6,19 @@ import { CHUNK_SIZE, type Garbage } from "../engine/records.ts";
 import { DEFAULT_UPLOAD_TTL } from "../store.ts";
 import { bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { drivesOf } from "../testing/entries.ts";
-import { assertCompleted, put, putAt, putPart, upload } from "../testing/files.ts";
 import {
+  assertCompleted,
   assertQuotaExceeded,
   ignoreQuotaExceeded,
+  put,
+  putAt,
+  putPart,
   setQuota,
   sumOf,
+  upload,
   usedBytes,
   usedNow,
-} from "../testing/quotas.ts";
+} from "../testing/files.ts";
 import { otherProcess, testOnAll } from "../testing/stores.ts";
 import { uploadEnder } from "../uploads/session.ts";
 

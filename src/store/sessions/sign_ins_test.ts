@@ -4,8 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../rules/units.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import type { Credential } from "../engine/records.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
-import { assertKeys, countReads, entriesWith } from "../testing/entries.ts";
-import { countEntries } from "../testing/events.ts";
+import { assertKeys, countEntries, countReads, entriesWith } from "../testing/entries.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
 import {

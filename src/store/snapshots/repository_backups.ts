@@ -3,11 +3,17 @@ import { NoRepository, RepositoryError } from "../../repository/errors.ts";
 import { Repository, type RepositorySettings } from "../../repository/repository.ts";
 import type { Retention } from "../../repository/retention.ts";
 import { MINUTE, SECOND } from "../../rules/units.ts";
-import type { ScheduledBackups } from "../backup/scheduled_backups.ts";
+import type { BackupSchedule, ScheduledBackups } from "../backup/backup_schedule.ts";
 import { databasePath } from "../disk/store_files.ts";
 import { SnapshotRun } from "./snapshot_task.ts";
-import { storeIdOf } from "./store_id.ts";
 import { requireWhole } from "./take_snapshot.ts";
+import type { BackupStatus } from "../backup/backup_health.ts";
+import { withSqlite } from "../disk/sqlite.ts";
+import { openDatabase } from "../engine/database_file.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { decodeValue, encodeKey, KV_COLUMNS, type KvRow } from "../reads/kv_encoding.ts";
+import { namedByteFile } from "../verify/snapshot.ts";
 
 /** The pauses before a failed snapshot is repeated, in milliseconds: the first, twice as long each time, and the longest. */
 const FIRST_RETRY = 15 * SECOND;
@@ -31,6 +37,13 @@ export interface RepositoryBackupsOptions {
   onError: (error: unknown) => void;
 }
 
+/** The state of a server's snapshots. */
+export interface SnapshotStatus extends BackupStatus {
+  target: string;
+  /** The files of the newest snapshot, their bytes, and those that it added; `undefined` if there is none. */
+  last: { files: number; bytes: number; added: number } | undefined;
+}
+
 /** Snapshots of a store in a repository. Several processes may make them at the same time. */
 export class RepositoryBackups implements ScheduledBackups {
   #repository: Repository | undefined;
@@ -44,9 +57,11 @@ export class RepositoryBackups implements ScheduledBackups {
     return this.options.repository.target;
   }
 
-  /** The newest snapshot, as last seen. */
-  get last(): Snapshot | undefined {
-    return this.#last;
+  /** Returns what the server tells of its snapshots. The newest one is that which was last seen. */
+  status(schedule: BackupSchedule): SnapshotStatus {
+    const last = this.#last;
+    const size = last && { files: last.files, bytes: last.bytes, added: last.added };
+    return { ...schedule.status(), target: this.place, last: size };
   }
 
   async newest(now: number): Promise<number | undefined> {
@@ -88,5 +103,45 @@ export class RepositoryBackups implements ScheduledBackups {
 
   retryAfter(failures: number): number {
     return Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(10, failures - 1));
+  }
+}
+
+/**
+ * Returns the id of the store in a folder. A store that an older version made gets one.
+ *
+ * @throws {CannotOpenStore}
+ */
+export async function storeIdOf(folder: string): Promise<string> {
+  return idIn(databasePath(folder)) ?? await giveId(folder);
+}
+
+/** Reads the id with SQLite, which takes less memory than to open the store. */
+function idIn(path: string): string | undefined {
+  try {
+    const key = keys.storeId();
+    return withSqlite(path, (sqlite) => {
+      const row = sqlite.prepare(`SELECT ${KV_COLUMNS} FROM kv WHERE k = ?`).get(encodeKey(key));
+      const id = row && decodeValue(key, row as unknown as KvRow);
+      // Only a store that is complete has a second file.
+      return typeof id === "string" && namedByteFile(path, sqlite) !== undefined ? id : undefined;
+    });
+  } catch {
+    // Opening the store reports why it cannot be read.
+    return undefined;
+  }
+}
+
+async function giveId(folder: string): Promise<string> {
+  const database = await openDatabase(folder);
+  try {
+    const key = keys.storeId();
+    while (true) {
+      const { value, versionstamp } = await database.reader.get<string>(key);
+      if (typeof value === "string") return value;
+      // A refusal means that another process was faster.
+      await database.commit(new Operation().check(key, versionstamp).set(key, crypto.randomUUID()));
+    }
+  } finally {
+    await database.close();
   }
 }

@@ -9,8 +9,7 @@ import { hasRule } from "../../repository/retention.ts";
 import { MINUTE } from "../../rules/units.ts";
 import { serveTask } from "../disk/sqlite.ts";
 import { DONE, SENT, type SnapshotResult, type SnapshotTask, TOTAL } from "./snapshot_task.ts";
-import { takeSnapshot } from "./take_snapshot.ts";
-import { yieldToRequests } from "./priority.ts";
+import { takeSnapshot, yieldToRequests } from "./take_snapshot.ts";
 
 /** How long a prune rewrites objects: meanwhile snapshots of other servers wait. */
 const REPACK_PATIENCE = MINUTE;

@@ -34,6 +34,7 @@ import { type Group, groupsOf } from "./groups.ts";
 import { KnownGroups } from "./known_groups.ts";
 import { SECTIONS, treeKey } from "./rows.ts";
 import { SourceCheck } from "./source_check.ts";
+import { setPriority } from "node:os";
 
 export interface SnapshotOptions {
   /** The file of the records. */
@@ -221,4 +222,15 @@ function sizeOf(sqlite: DatabaseSync): number {
 
 function lastCommit(sqlite: DatabaseSync): number {
   return Number(sqlite.prepare("SELECT max(version) AS n FROM data_version").get()?.["n"] ?? 0);
+}
+
+/** The niceness of a thread that takes snapshots; that of others is 0. */
+const NICENESS = 10;
+
+/**
+ * Lets threads that answer requests have the processor before this one. Only Linux knows it of a thread; elsewhere it would
+ * be that of the whole server.
+ */
+export function yieldToRequests(): void {
+  if (Deno.build.os === "linux") setPriority(0, NICENESS);
 }

@@ -7,7 +7,7 @@ import type { FileRecord } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { deleteEntry, setEntry } from "../testing/entries.ts";
-import { putExpiring } from "../testing/expiry.ts";
+import { putExpiring } from "../testing/files.ts";
 import { addProject, type TestStore, withFolder } from "../testing/stores.ts";
 import { repair } from "./problem.ts";
 import { verifyStore } from "./verify.ts";

@@ -7,9 +7,8 @@ import { bytesVersion, CHUNK_SIZE, type FileRecord } from "../engine/records.ts"
 import { Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { deleteEntry, setEntry } from "../testing/entries.ts";
-import { put, read, recordOf } from "../testing/files.ts";
+import { copy, put, read, recordOf } from "../testing/files.ts";
 import { addProject, sweepLater, type TestStore, withFolder } from "../testing/stores.ts";
-import { copy } from "../testing/copies.ts";
 import { repair } from "./problem.ts";
 import { verifyStore } from "./verify.ts";
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { openMemoryDatabase } from "../engine/database.ts";
 import { SECOND } from "../../rules/units.ts";
-import { WebhookLease } from "./webhook_lease.ts";
+import { WebhookLease } from "./delivery_queue.ts";
 
 Deno.test("One process holds the lease, and another takes it over when it is silent", async () => {
   const db = await openMemoryDatabase();

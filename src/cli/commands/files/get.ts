@@ -22,7 +22,7 @@ import type { Existing } from "./put.ts";
 import { RemoteSource } from "./remote_source.ts";
 import { Session, TransferSession } from "../session.ts";
 import { type ByteRange, parseRange } from "../../../rules/byte_range.ts";
-import { NameFilter } from "../../../rules/transfer/globs.ts";
+import { NameFilter } from "../../../rules/globs.ts";
 
 export interface FetchJob {
   sources: readonly Selection[];

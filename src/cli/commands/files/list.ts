@@ -2,7 +2,7 @@ import { decodeBase64 } from "@std/encoding/base64";
 import { encodeHex } from "@std/encoding/hex";
 import { KvdriveError } from "../../../client/errors.ts";
 import { copyTime, type Entry, type FileInfo, type RemoteDrives } from "../../../client/drives.ts";
-import { escapeGlob, Glob, NameFilter } from "../../../rules/transfer/globs.ts";
+import { escapeGlob, Glob, NameFilter } from "../../../rules/globs.ts";
 import { DAY, formatBytes, parseByteSize, parseDuration } from "../../../rules/units.ts";
 import { parseValue } from "../../options/arguments.ts";
 import type { ValueType } from "../../options/value_types.ts";

@@ -4,7 +4,7 @@ import { resolve } from "@std/path/resolve";
 import { ClientError, fileError } from "../../../client/errors.ts";
 import { pipeSource, type Source } from "../../../client/local_files.ts";
 import { localTree } from "../../../client/sync/tree.ts";
-import type { NameFilter } from "../../../rules/transfer/globs.ts";
+import type { NameFilter } from "../../../rules/globs.ts";
 import { fileNameProblem, folderNameProblem } from "../../../rules/names.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { type DrivePath, isFolder } from "../drive_path.ts";

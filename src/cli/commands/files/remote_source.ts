@@ -1,7 +1,7 @@
 import type { FileInfo, RemoteDrives } from "../../../client/drives.ts";
 import { ClientError, hasStatus } from "../../../client/errors.ts";
 import { remoteTree } from "../../../client/sync/tree.ts";
-import type { Glob, NameFilter } from "../../../rules/transfer/globs.ts";
+import type { Glob, NameFilter } from "../../../rules/globs.ts";
 import { isFolder, type Selection } from "../drive_path.ts";
 
 /** A file, or a folder that is kept although it may be empty, that an operand selects. */

@@ -1,9 +1,12 @@
 import { dirname } from "@std/path/dirname";
 import { isS3 } from "../../../repository/targets/target.ts";
 import { databasePath } from "../../../store/disk/store_files.ts";
-import { yieldToRequests } from "../../../store/snapshots/priority.ts";
-import { storeIdOf } from "../../../store/snapshots/store_id.ts";
-import { requireWhole, takeSnapshot } from "../../../store/snapshots/take_snapshot.ts";
+import {
+  requireWhole,
+  takeSnapshot,
+  yieldToRequests,
+} from "../../../store/snapshots/take_snapshot.ts";
+import { storeIdOf } from "../../../store/snapshots/repository_backups.ts";
 import { BANDWIDTH } from "../../options/value_types.ts";
 import { UNENCRYPTED_WARNING } from "../../serve/backups/repository_settings.ts";
 import { printNotice } from "../../terminal/output.ts";

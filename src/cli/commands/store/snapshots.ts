@@ -5,7 +5,7 @@ import { FOLDERS, Repository } from "../../../repository/repository.ts";
 import { hasRule } from "../../../repository/retention.ts";
 import { isoSeconds } from "../../../rules/dates.ts";
 import { formatBytes } from "../../../rules/units.ts";
-import { RateLimiter } from "../../../rules/transfer/rate_limiter.ts";
+import { RateLimiter } from "../../../rules/concurrency.ts";
 import { filesOfDamage } from "../../../store/snapshots/restore/damaged_files.ts";
 import { retentionOf } from "../../options/configuration.ts";
 import { BANDWIDTH, COUNT } from "../../options/value_types.ts";

@@ -2,6 +2,8 @@ import type { Command } from "../../options/command.ts";
 import type { OptionSpec } from "../../options/arguments.ts";
 import { KEEP_OPTIONS } from "../../options/configuration.ts";
 import { commandWithoutStore, S3_SECRET_FILE, storeCommand } from "../command_kinds.ts";
+import { UsageError } from "../../terminal/output.ts";
+import type { CommandCall } from "../command_call.ts";
 
 /** Options of every command that opens a repository. */
 const REPOSITORY: readonly OptionSpec[] = [
@@ -118,7 +120,7 @@ export const storeCommands: readonly Command[] = [
       ["kvdrive backup /srv/backups/today.db", "Copy the store in ./data"],
       ["kvdrive backup --to /srv/backups", "Add a snapshot to a repository"],
     ],
-    load: async () => (await import("./kinds_of_backups.ts")).backUpToEither,
+    load: () => Promise.resolve(backUpToEither),
   }),
   storeCommand({
     name: "restore",
@@ -148,7 +150,7 @@ export const storeCommands: readonly Command[] = [
       ["kvdrive restore /srv/backups/today.db", "Make the backup the store in ./data"],
       ["kvdrive restore --from /srv/backups", "Make the newest snapshot the store"],
     ],
-    load: async () => (await import("./kinds_of_backups.ts")).restoreFromEither,
+    load: () => Promise.resolve(restoreFromEither),
   }),
   storeCommand({
     name: "verify",
@@ -192,3 +194,56 @@ export const storeCommands: readonly Command[] = [
     load: async () => (await import("./secrets.ts")).rotateLinkKey,
   }),
 ];
+
+/** Backs the store up to a file or to a repository. Only what the call needs is loaded: snapshots take less memory so. */
+async function backUpToEither(call: CommandCall): Promise<void> {
+  if (fileOr(call, "to") === undefined) {
+    return await (await import("./add_snapshot.ts")).addSnapshot(call);
+  }
+  await (await import("./backup.ts")).backUp(call);
+}
+
+/** Restores from a file or from a repository. */
+async function restoreFromEither(call: CommandCall): Promise<void> {
+  if (fileOr(call, "from") === undefined) {
+    return await (await import("./restore.ts")).restoreFrom(call);
+  }
+  await (await import("./backup.ts")).replaceStore(call);
+}
+
+/** Returns the operand FILE; `undefined` if an option names a repository in place of it. @throws {UsageError} */
+function fileOr(call: CommandCall, option: "to" | "from"): string | undefined {
+  const file = call.get("FILE");
+  if ((file === undefined) === (call.get(option) !== undefined)) {
+    requireNoStrayOptions(call, file === undefined ? FILE_ONLY[option] : REPOSITORY_ONLY);
+    return file;
+  }
+  throw new UsageError(
+    file === undefined
+      ? `FILE is missing: give one, or a repository with --${option}: usage: ${call.args.usage}`
+      : `FILE and --${option} exclude each other: see kvdrive help ${call.args.name}`,
+  );
+}
+
+/** Options that have no meaning with a repository, or without one. */
+const FILE_ONLY = { to: ["force"], from: [] } as const;
+const REPOSITORY_ONLY = [
+  "s3-endpoint",
+  "passphrase-file",
+  "unencrypted",
+  "bandwidth",
+  "at",
+  "snapshot",
+  "drive",
+  "file",
+  "project",
+  "output",
+] as const;
+
+function requireNoStrayOptions(call: CommandCall, options: readonly string[]): void {
+  const stray = options.find((name) => call.has(name));
+  if (stray === undefined) return;
+  throw new UsageError(
+    `The option --${stray} does not fit here: see kvdrive help ${call.args.name}`,
+  );
+}

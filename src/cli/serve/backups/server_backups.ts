@@ -7,11 +7,12 @@ import { isS3 } from "../../../repository/targets/target.ts";
 import { failureReason } from "../../../rules/system_error.ts";
 import { BackupFolder } from "../../../store/backup/backup_folder.ts";
 import type { BackupStatus } from "../../../store/backup/backup_health.ts";
-import { BackupSchedule } from "../../../store/backup/backup_schedule.ts";
-import { FileBackups } from "../../../store/backup/file_backups.ts";
+import { BackupSchedule, FileBackups } from "../../../store/backup/backup_schedule.ts";
 import { databasePath } from "../../../store/disk/store_files.ts";
-import type { RepositoryBackups } from "../../../store/snapshots/repository_backups.ts";
-import { type SnapshotStatus, snapshotStatus } from "../../../store/snapshots/snapshot_status.ts";
+import {
+  type RepositoryBackups,
+  type SnapshotStatus,
+} from "../../../store/snapshots/repository_backups.ts";
 import { repositorySettings, UNENCRYPTED_WARNING } from "./repository_settings.ts";
 import type { ServeOptions } from "../../options/serve_options.ts";
 import { type Environment, printError, StartError } from "../../terminal/output.ts";
@@ -42,7 +43,7 @@ export async function openBackups(
   return {
     status: {
       backups: files && (() => files.status()),
-      snapshots: repository && (() => snapshotStatus(repository.schedule, repository.backups)),
+      snapshots: repository && (() => repository.backups.status(repository.schedule)),
     },
     start: () => schedules.forEach((one) => one.start()),
     stop: async () => void await Promise.all(schedules.map((one) => one.stop())),

@@ -13,7 +13,7 @@ import { FOLDERS, PARALLEL, type Repository } from "../../../repository/reposito
 import type { Bytes } from "../../../repository/bytes.ts";
 import { walkTree } from "../../../repository/tree.ts";
 import { failureReason } from "../../../rules/system_error.ts";
-import { RateLimiter } from "../../../rules/transfer/rate_limiter.ts";
+import { RateLimiter } from "../../../rules/concurrency.ts";
 import { inUse, prepareStore, requireReplaceable, requireSpace } from "../../backup/restore.ts";
 import {
   exists,

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { storedForm } from "./stored_form.ts";
+import { storedForm } from "./resource.ts";
 
 const NFC = "\u00e9";
 const NFD = "e\u0301";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { createHash } from "node:crypto";
-import { foldCase, searchForm } from "./case_folding.ts";
+import { foldCase, searchForm } from "./search.ts";
 
 /**
  * The number of code points that Unicode 15.1 folds, and the SHA-256 of lines such as `df:73,73\n` for each of them, made

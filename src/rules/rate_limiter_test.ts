@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { RateLimiter } from "./rate_limiter.ts";
+import { RateLimiter } from "./concurrency.ts";
 
 /** A clock on which a pause takes no time. */
 function virtualClock() {

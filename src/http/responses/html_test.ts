@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { COLORS } from "./page_theme.ts";
+import { COLORS } from "./html.ts";
 
 Deno.test("the pages of the server have the colors of the dashboard", async () => {
   const file = new URL("../../dashboard/styles/theme.css", import.meta.url);
