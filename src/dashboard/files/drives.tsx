@@ -1,9 +1,9 @@
 import { ChevronRight, HardDrive, Plus } from "lucide";
+import type { Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import { formatBytes, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
-import { useLive } from "../core/resource.ts";
-import { type Drive, useDrives } from "../projects/use_project.ts";
+import { useLive, usePages } from "../core/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { askForText } from "../ui/form.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -17,7 +17,15 @@ export function Drives({ project }: { project: string }) {
   const { session } = app;
   const limitedTo = session.current.value?.drives ?? null;
   const mayList = session.may("list");
-  const [drives, loadMore] = useDrives(project, mayList);
+  const [drives, loadMore] = usePages(
+    (api, from, signal): Promise<{ data?: Schemas["DriveList"] }> => {
+      if (!mayList) return Promise.resolve({ data: { project_id: project, drives: [] } });
+      const params = { path: { project_id: project }, query: from };
+      return api.GET("/v1/{project_id}", { params, signal });
+    },
+    ({ drives }) => drives,
+    [project],
+  );
   useLive({ project }, drives.reload);
   const [query] = useQuery();
   const text = query.get("q") ?? "";
@@ -76,7 +84,7 @@ export function Drives({ project }: { project: string }) {
 
 function DriveLink({ project, drive: { drive_name, files, bytes } }: {
   project: string;
-  drive: Drive;
+  drive: Schemas["DriveList"]["drives"][number];
 }) {
   const isKnown = files !== null && bytes !== null;
   return (

@@ -1,8 +1,8 @@
 import type { Schemas } from "../core/api.ts";
 import { type App, useApp } from "../core/context.ts";
 import type { Permission } from "../core/session.ts";
-import { useDrives } from "../projects/use_project.ts";
-import { Button } from "../ui/button.tsx";
+import { useResource } from "../core/resource.ts";
+import { driveNames } from "../files/drive_filter.tsx";
 import { Checkbox, SelectField } from "../ui/field.tsx";
 import { askForm } from "../ui/form.tsx";
 import { Loaded } from "../ui/loaded.tsx";
@@ -103,10 +103,10 @@ function DriveChoice({ project, chosen, onChange }: {
   chosen: readonly string[] | null;
   onChange: (drives: readonly string[] | null) => void;
 }) {
-  const { session } = useApp();
+  const { api, session } = useApp();
   const own = session.current.value?.drives ?? null;
   const isAll = chosen === null || chosen === own;
-  const [drives, loadMore] = useDrives(project);
+  const drives = useResource((signal) => driveNames(api, project, signal), [project]);
   return (
     <>
       <SelectField
@@ -122,18 +122,17 @@ function DriveChoice({ project, chosen, onChange }: {
         <fieldset class="choices choice-list frame stack">
           <legend class="visually-hidden">Chosen drives</legend>
           <Loaded from={drives}>
-            {({ items, last }) => (
+            {(names) => (
               <>
-                {items.length === 0 && <p class="soft">No drives yet</p>}
-                {items.map(({ drive_name }) => (
+                {names.length === 0 && <p class="soft">No drives yet</p>}
+                {names.map((name) => (
                   <Checkbox
-                    key={drive_name}
-                    label={drive_name}
-                    checked={chosen.includes(drive_name)}
-                    onChange={(isOn) => onChange(toggled(chosen, drive_name, isOn))}
+                    key={name}
+                    label={name}
+                    checked={chosen.includes(name)}
+                    onChange={(isOn) => onChange(toggled(chosen, name, isOn))}
                   />
                 ))}
-                {last !== undefined && <Button onClick={loadMore}>Show more</Button>}
               </>
             )}
           </Loaded>

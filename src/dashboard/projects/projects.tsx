@@ -9,8 +9,7 @@ import { askForm } from "../ui/form.tsx";
 import { Meter } from "../ui/facts.tsx";
 import { showSecret } from "../ui/dialog.tsx";
 import type { Column } from "../ui/table.tsx";
-import { NO_SIZE, parseSize, SIZE_FIELD } from "./size_field.ts";
-import { MAX_TRASH_DAYS, parseDays } from "./trash_days.ts";
+import { MAX_TRASH_DAYS, NO_SIZE, parseDays, parseSize, SIZE_FIELD } from "./limit_fields.ts";
 
 type ProjectUsage = Schemas["ProjectUsage"];
 

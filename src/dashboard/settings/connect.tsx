@@ -1,9 +1,11 @@
+import { HardDrive, type IconNode, SquareTerminal, Webhook } from "lucide";
 import { useState } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { TextField } from "../ui/field.tsx";
 import { links } from "../core/links.ts";
 import { serverAddress } from "../core/server.ts";
 import { LabelledCopy, Snippet } from "../ui/copy.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { Page, Section } from "../ui/page.tsx";
 import { type Client, clientsOf, PLACEHOLDER } from "./snippets.ts";
 
@@ -61,5 +63,29 @@ function ClientSection({ title, notes, snippets }: Client) {
         />
       ))}
     </Section>
+  );
+}
+
+/** The ways to use a drive without the dashboard, as links to the page that explains them. */
+export function ConnectWays({ project }: { project: string }) {
+  const { session } = useApp();
+  const ways: readonly (readonly [icon: IconNode, label: string, text: string] | false)[] = [
+    session.current.value?.webdav === true &&
+    [HardDrive, "Network folder", "In the file manager of this computer or phone"],
+    [SquareTerminal, "Command line", "kvdrive put, get and sync"],
+    [Webhook, "Programs", "S3, JavaScript, Python, Go and curl"],
+  ];
+  return (
+    <ul class="connect-ways" aria-label="Other ways to connect">
+      {ways.filter((way) => way !== false).map(([icon, label, text]) => (
+        <li key={label}>
+          <a class="card" href={links.section(project, "connect")}>
+            <Icon of={icon} />
+            <strong>{label}</strong>
+            <span class="soft">{text}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }

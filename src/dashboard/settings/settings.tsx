@@ -5,8 +5,14 @@ import { useApp } from "../core/context.ts";
 import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
 import { links } from "../core/links.ts";
 import type { Resource } from "../core/resource.ts";
-import { NO_SIZE, parseSize, SIZE_FIELD, sizeText } from "../projects/size_field.ts";
-import { MAX_TRASH_DAYS, parseDays } from "../projects/trash_days.ts";
+import {
+  MAX_TRASH_DAYS,
+  NO_SIZE,
+  parseDays,
+  parseSize,
+  SIZE_FIELD,
+  sizeText,
+} from "../projects/limit_fields.ts";
 import { useProject } from "../projects/use_project.ts";
 import { Button, useBusy } from "../ui/button.tsx";
 import { Collection } from "../ui/collection.tsx";

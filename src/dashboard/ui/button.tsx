@@ -16,47 +16,47 @@ interface ButtonProps extends ButtonAttributes {
   children?: ComponentChildren;
 }
 
-export function Button(
-  { kind, icon, type = "button", onClick, children, disabled = false, ...rest }: ButtonProps,
+export function Button({ kind, icon, children, ...rest }: ButtonProps) {
+  return (
+    <Pressed {...rest} class={`button ${kind ?? ""} ${rest.class ?? ""}`}>
+      {icon && <Icon of={icon} />}
+      {children !== undefined && <span>{children}</span>}
+    </Pressed>
+  );
+}
+
+/** A button that has only an icon. Its label is read by screen readers and shown as a tooltip. */
+export function IconButton(
+  { icon, label, size = 18, ...rest }: Omit<ButtonProps, "label" | "kind"> & {
+    icon: IconNode;
+    label: string;
+    size?: number;
+  },
+) {
+  return (
+    <Pressed
+      {...rest}
+      class={`icon-button ${rest.class ?? ""}`}
+      aria-label={label}
+      title={label}
+    >
+      <Icon of={icon} size={size} />
+    </Pressed>
+  );
+}
+
+function Pressed(
+  { type = "button", disabled = false, onClick, ...rest }: Omit<ButtonProps, "kind" | "icon">,
 ) {
   const [isBusy, click] = useBusy(onClick);
   return (
     <button
       {...rest}
       type={type}
-      class={`button ${kind ?? ""} ${rest.class ?? ""}`}
       disabled={disabled}
-      aria-busy={isBusy || rest["aria-busy"]}
+      aria-busy={isBusy || rest["aria-busy"] || undefined}
       onClick={click}
-    >
-      {icon === undefined ? null : <Icon of={icon} />}
-      {children === undefined ? null : <span>{children}</span>}
-    </button>
-  );
-}
-
-/** A button that has only an icon. Its label is read by screen readers and shown as a tooltip. */
-export function IconButton(
-  { icon, label, onClick, size = 18, disabled = false, ...rest }: Omit<ButtonProps, "label"> & {
-    icon: IconNode;
-    label: string;
-    size?: number;
-  },
-) {
-  const [isBusy, click] = useBusy(onClick);
-  return (
-    <button
-      {...rest}
-      type="button"
-      class={`icon-button ${rest.class ?? ""}`}
-      aria-label={label}
-      title={label}
-      disabled={disabled}
-      aria-busy={isBusy || undefined}
-      onClick={click}
-    >
-      <Icon of={icon} size={size} />
-    </button>
+    />
   );
 }
 

@@ -1,46 +1,46 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
-/** The frame of a view: its heading with actions, then its content. Sets the title of the tab. */
-export function Page({ title, lead, actions, children }: {
-  title: string;
+interface HeadProps {
   lead?: ComponentChildren;
   actions?: ComponentChildren;
   children: ComponentChildren;
-}) {
+}
+
+/** The frame of a view: its heading with actions, then its content. Sets the title of the tab. */
+export function Page({ title, lead, actions, children }: HeadProps & { title: string }) {
   useTitle(title);
   return (
     <div class="page stack">
-      <header class="page-head row between">
-        <div>
-          <h1 tabIndex={-1}>{title}</h1>
-          {lead === undefined ? null : <p class="soft">{lead}</p>}
-        </div>
-        {actions === undefined ? null : <div class="row">{actions}</div>}
-      </header>
+      <Head {...{ lead, actions }}>
+        <h1 tabIndex={-1}>{title}</h1>
+      </Head>
       {children}
     </div>
   );
 }
 
 /** A part of a page with a heading of its own. */
-export function Section({ title, lead, actions, children }: {
-  title: string;
-  lead?: ComponentChildren;
-  actions?: ComponentChildren;
-  children: ComponentChildren;
-}) {
+export function Section({ title, lead, actions, children }: HeadProps & { title: string }) {
   return (
     <section class="section stack" aria-label={title}>
-      <header class="section-head row between">
-        <div>
-          <h2>{title}</h2>
-          {lead === undefined ? null : <p class="soft">{lead}</p>}
-        </div>
-        {actions === undefined ? null : <div class="row">{actions}</div>}
-      </header>
+      <Head {...{ lead, actions }}>
+        <h2>{title}</h2>
+      </Head>
       {children}
     </section>
+  );
+}
+
+function Head({ lead, actions, children }: HeadProps) {
+  return (
+    <header class="head row between">
+      <div>
+        {children}
+        {lead && <p class="soft">{lead}</p>}
+      </div>
+      {actions && <div class="row">{actions}</div>}
+    </header>
   );
 }
 

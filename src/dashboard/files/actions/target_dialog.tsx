@@ -2,12 +2,12 @@ import { ChevronRight, Folder, FolderPlus, HardDrive } from "lucide";
 import { useState } from "preact/hooks";
 import { type App, useApp } from "../../core/context.ts";
 import { useResource } from "../../core/resource.ts";
-import { useDrives } from "../../projects/use_project.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { askForText } from "../../ui/form.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
+import { driveNames } from "../drive_filter.tsx";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { DriveFiles, type Target } from "./drive_files.ts";
 import { labelProblem, mayGoTo } from "./naming.ts";
@@ -40,7 +40,7 @@ function TargetDialog({ place, question, onClose }: {
   const { project } = place;
   const [target, setTarget] = useState<Target>({ drive: place.drive, path: place.path });
   const [version, setVersion] = useState(0);
-  const [drives, loadMore] = useDrives(project);
+  const drives = useResource((signal) => driveNames(app.api, project, signal), [project]);
   // Copies beside what is copied get other names; a move to where it is would do nothing.
   const isThere = question.isMove && target.drive === place.drive &&
     question.entries.every((entry) => folderOf(entry) === target.path);
@@ -67,20 +67,17 @@ function TargetDialog({ place, question, onClose }: {
       }
     >
       <Loaded from={drives}>
-        {({ items, last }) => (
-          <div class="stack">
-            <ul class="tree" aria-label="Folders">
-              {items.map(({ drive_name }) => (
-                <Branch
-                  key={`${drive_name}/${version}`}
-                  node={{ drive: drive_name, path: "" }}
-                  {...{ project, target, question, from: place }}
-                  onChoose={setTarget}
-                />
-              ))}
-            </ul>
-            {last !== undefined && <Button onClick={loadMore}>Show more drives</Button>}
-          </div>
+        {(names) => (
+          <ul class="tree" aria-label="Folders">
+            {names.map((drive) => (
+              <Branch
+                key={`${drive}/${version}`}
+                node={{ drive, path: "" }}
+                {...{ project, target, question, from: place }}
+                onChoose={setTarget}
+              />
+            ))}
+          </ul>
         )}
       </Loaded>
     </Dialog>

@@ -1,6 +1,6 @@
 import { FolderOpen, SearchX } from "lucide";
 import { links } from "../../core/links.ts";
-import { ConnectWays } from "../../settings/connect_ways.tsx";
+import { ConnectWays } from "../../settings/connect.tsx";
 import { mayUpload } from "../../transfers/drop_zone.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Empty, LoadProblem, Skeleton } from "../../ui/loaded.tsx";

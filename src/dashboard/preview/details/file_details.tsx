@@ -9,10 +9,11 @@ import { typeOf } from "../../files/listing/kinds.ts";
 import { Picture } from "../../files/view/kind_icon.tsx";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
+import { LabelledCopy } from "../../ui/copy.tsx";
 import { askForText } from "../../ui/form.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { MenuButton } from "../../ui/menu.tsx";
-import { Copied, EntryLinks, Paths } from "./links.tsx";
+import { EntryLinks, Paths } from "./links.tsx";
 
 /** Time that a file stays selected before its details are asked for, in milliseconds: keys may move on. */
 const PATIENCE = 150;
@@ -66,10 +67,10 @@ export function FileDetails({ place, entry: listed }: { place: Place; entry: Ent
       <Paths place={place} entry={listed} />
       <div class="details-group stack">
         <h3>Version</h3>
-        {entry.etag === undefined ? null : <Copied label="ETag" text={entry.etag} />}
+        {entry.etag === undefined ? null : <LabelledCopy label="ETag" text={entry.etag} />}
         {loaded.data?.sha256 === undefined
           ? null
-          : <Copied label="SHA-256" text={loaded.data.sha256} />}
+          : <LabelledCopy label="SHA-256" text={loaded.data.sha256} />}
       </div>
     </>
   );

@@ -7,7 +7,7 @@ import { LinkList } from "../../links/link_item.tsx";
 import { linksOf } from "../../links/drive_links.ts";
 import { Button } from "../../ui/button.tsx";
 import { quoted } from "../../settings/snippets.ts";
-import { CopyField } from "../../ui/copy.tsx";
+import { LabelledCopy } from "../../ui/copy.tsx";
 
 export function EntryLinks({ place: { project, drive }, entry }: { place: Place; entry: Entry }) {
   const app = useApp();
@@ -34,17 +34,10 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
   return (
     <div class="details-group stack">
       <h3>For programs</h3>
-      <Copied label="Path" text={entry.name} />
-      {entry.kind === "file" && <Copied label="Download with curl" text={curlOf(place, entry)} />}
-    </div>
-  );
-}
-
-export function Copied({ label, text }: { label: string; text: string }) {
-  return (
-    <div>
-      <p class="details-label hint" aria-hidden="true">{label}</p>
-      <CopyField label={label} text={text} />
+      <LabelledCopy label="Path" text={entry.name} />
+      {entry.kind === "file" && (
+        <LabelledCopy label="Download with curl" text={curlOf(place, entry)} />
+      )}
     </div>
   );
 }

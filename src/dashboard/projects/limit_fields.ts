@@ -32,5 +32,14 @@ export const SIZE_FIELD = {
   placeholder: "No limit",
 };
 
+/** The most days that the trash may keep files. */
+export const MAX_TRASH_DAYS = 365;
+
+/** Returns the days of a text, 0 for no trash; `undefined` if it is no such number. */
+export function parseDays(text: string): number | undefined {
+  const days = /^\d{1,3}$/.test(text.trim()) ? Number(text) : Infinity;
+  return days <= MAX_TRASH_DAYS ? days : undefined;
+}
+
 /** What is wrong with a text that is no size. */
 export const NO_SIZE = "Enter a size such as 10 GB, or nothing";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseSize, sizeText } from "./size_field.ts";
+import { parseSize, sizeText } from "./limit_fields.ts";
 
 Deno.test("A size is a number with a unit, in powers of 1000", () => {
   const cases: [string, number | null | undefined][] = [
