@@ -71,3 +71,19 @@ test("The state of a webhook that fails fits into its table on every screen", as
   await page.getByText("Failing since").waitFor();
   await inspect(page, "webhooks-failing");
 });
+
+test("A project that keeps no changes says where to turn them on", async (fixture) => {
+  const { page } = fixture;
+  fixture.observer.allow(/status of 409/);
+  await signInAsOwner(fixture);
+  await openSection(page, "Webhooks");
+  await page.getByRole("button", { name: "New webhook" }).click();
+  const form = dialog(page, "New webhook");
+  await form.getByRole("textbox", { name: "Name", exact: true }).fill("index");
+  await form.getByRole("textbox", { name: "Address" }).fill("http://127.0.0.1:9/hook");
+  await form.getByRole("button", { name: "Create webhook" }).click();
+  await form.getByText("choose for how many days under Activity, Files").waitFor();
+  await form.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("link", { name: "keep changes" }).click();
+  await page.getByText("Changes of files are not kept").waitFor();
+});

@@ -131,7 +131,7 @@ const WORDS: Readonly<Record<Exclude<ErrorCode, Specific>, string>> = {
   app_key_exists: "There is a key with this name already",
   being_removed: "It is being removed: wait a moment",
   drive_exists: "There is a drive with this name already",
-  changes_off: PAGE,
+  changes_off: "The project keeps no changes: choose for how many days under Activity, Files",
   file_exists: "There is a file with this name already",
   host_exists: "Another application has this host name",
   project_exists: "There is a project with this id already",
