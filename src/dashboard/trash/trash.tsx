@@ -123,10 +123,9 @@ function TrashToolbar({ rows, selected, setSelected, actions }: {
         onChange={(isChecked) => setSelected(new Set(isChecked ? rows.map(({ key }) => key) : []))}
       />
       <span class="push" />
-      {session.may("write") && (
+      {session.may("write") && !isNone && (
         <Button
           icon={RotateCcw}
-          disabled={isNone}
           onClick={() => actions.restore(chosen)}
         >
           Restore
