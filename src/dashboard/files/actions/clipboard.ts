@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { App } from "../../core/context.ts";
 import { hasDialog, isField } from "../../transfers/drop_zone.tsx";
 import type { Entry, EntryList, Place } from "../entry.ts";
-import type { FilesRoom } from "../view/files_room.ts";
+import type { Room } from "../view/folder_model.ts";
 import { FileActions } from "./file_actions.ts";
 import { describe } from "./naming.ts";
 
@@ -14,7 +14,7 @@ interface OpenFolder {
   app: App;
   place: Place;
   selected: () => readonly Entry[];
-  room: FilesRoom;
+  room: Room;
 }
 
 /**
@@ -65,7 +65,7 @@ function paste(event: ClipboardEvent, folder: OpenFolder) {
 export async function pasteEntries(
   { project, drive, names, isCut }: EntryList,
   place: Place,
-  room: FilesRoom,
+  room: Room,
 ): Promise<void> {
   if (project !== place.project) throw new Error("Files can only be pasted within their project");
   const from = { project, drive, path: "" };

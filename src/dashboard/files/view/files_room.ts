@@ -6,7 +6,7 @@ import { type BrowserStore, browserStoreOf } from "../listing/browser_store.ts";
 import { Listing, readPage } from "../listing/listing.ts";
 import { Thumbnails } from "../listing/thumbnails.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
-import { FolderModel } from "./folder_model.ts";
+import { FolderModel, type Room } from "./folder_model.ts";
 import { createPreferences, type Preferences } from "../listing/preferences.ts";
 
 /** Folders whose lists stay in memory, so that Back shows them at once. */
@@ -15,10 +15,9 @@ const MAX_FOLDERS = 6;
 const MAX_ENTRIES = 150_000;
 
 /** What the folders that are opened one after the other have in common. */
-export class FilesRoom {
+export class FilesRoom implements Room {
   readonly preferences: Preferences = createPreferences(localStorage);
   readonly thumbnails: Thumbnails;
-  /** What was cut or copied last on this page, which the menu pastes: only keys reach the system's clipboard. */
   readonly copied = signal<EntryList | undefined>(undefined);
   readonly #store: BrowserStore;
   /** The lists by place. The first one was opened longest ago. */
@@ -30,7 +29,6 @@ export class FilesRoom {
     this.thumbnails = new Thumbnails(app, this.#store);
   }
 
-  /** Lets the folder that is open follow a change in a drive, which may have been begun in another folder. */
   follow({ project, drive }: Place, change: FolderChange): void {
     const { place } = this.#open ?? {};
     const isSame = place?.project === project && place.drive === drive;

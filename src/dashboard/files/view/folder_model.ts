@@ -1,15 +1,16 @@
-import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
-import { createShared } from "../../core/context.ts";
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type App, createShared } from "../../core/context.ts";
 import { links } from "../../core/links.ts";
 import { paced } from "../../core/live.ts";
 import { type DriveLinks, linksOf } from "../../links/drive_links.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
 import type { FolderChange } from "../actions/drive_files.ts";
 import { FileActions } from "../actions/file_actions.ts";
-import type { Entry, Place } from "../entry.ts";
+import type { Entry, EntryList, Place } from "../entry.ts";
 import { filterEntries, type Filters, queryOf } from "../listing/filters.ts";
 import type { Listing } from "../listing/listing.ts";
 import { sortEntries } from "../listing/order.ts";
+import type { Preferences } from "../listing/preferences.ts";
 import {
   EMPTY,
   type Order,
@@ -18,7 +19,7 @@ import {
   type Selection,
   selectThese,
 } from "../listing/selection.ts";
-import type { FilesRoom } from "./files_room.ts";
+import type { Thumbnails } from "../listing/thumbnails.ts";
 import { startSearch } from "./search.ts";
 
 /** Selected entries that are looked up one by one. */
@@ -28,6 +29,17 @@ const SEARCH_DELAY = 250;
 
 /** The state of an address whose preview was opened from the list: the entry before it in the history is the list. */
 const OPENED_HERE = { isPreview: true };
+
+/** What the folders that are opened one after the other have in common. */
+export interface Room {
+  readonly app: App;
+  readonly preferences: Preferences;
+  readonly thumbnails: Thumbnails;
+  /** What was cut or copied last on this page, which the menu pastes: only keys reach the system's clipboard. */
+  readonly copied: Signal<EntryList | undefined>;
+  /** Lets the folder that is open follow a change in a drive, which may have been begun in another folder. */
+  follow(place: Place, change: FolderChange): void;
+}
 
 interface Attention {
   /** Whether the focus comes from a button, too. */
@@ -64,7 +76,7 @@ export class FolderModel {
   #searchTimer: number | undefined;
 
   constructor(
-    readonly room: FilesRoom,
+    readonly room: Room,
     readonly place: Place,
     readonly listing: Listing,
     readonly transfers: Transfers,
