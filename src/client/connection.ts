@@ -119,11 +119,11 @@ export class Connection implements Disposable {
     const { onRequest, local } = this.options;
     const { method, url } = request;
     const client = this.#client;
+    const init: RequestInit & { client?: Deno.HttpClient } = client === undefined ? {} : { client };
     const began = performance.now();
     let status: number | undefined;
     try {
-      const answer = await (local?.fetch(request) ??
-        fetch(request, client === undefined ? {} : { client }));
+      const answer = await (local?.fetch(request) ?? fetch(request, init));
       status = answer.status;
       return answer;
     } finally {

@@ -7,7 +7,7 @@ export function emptyResponse(
   status: number,
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {
-  const length = status === 204 ? {} : { "Content-Length": "0" };
+  const length: Record<string, string> = status === 204 ? {} : { "Content-Length": "0" };
   return new HttpResponse(null, { status, headers: { ...length, ...headers } });
 }
 

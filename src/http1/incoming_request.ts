@@ -32,7 +32,8 @@ export class IncomingRequest extends Request {
     super(PLACEHOLDER_URL);
     this.#head = head;
     this.#url = url;
-    this.#headers = new Headers(head.headers.map(({ name, value }) => [name, value]));
+    const fields = head.headers.map(({ name, value }): [string, string] => [name, value]);
+    this.#headers = new Headers(fields);
     this.pieces = body;
   }
 

@@ -214,7 +214,7 @@ function rowOf({ name, record }: Listed, { root, isGrid, isShown }: FolderView):
   const rest = name.slice(root.length);
   const label = lastSegment(name);
   const state = viewQuery(isGrid);
-  const target = record === undefined ? { prefix: rest } : { name: rest, preview: "" };
+  const target: Query = record === undefined ? { prefix: rest } : { name: rest, preview: "" };
   const link = markup`<a class="name" href="${
     queryOf({ ...target, ...state })
   }" title="${label}">${label}</a>`;
