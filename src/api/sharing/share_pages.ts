@@ -215,9 +215,11 @@ function rowOf({ name, record }: Listed, { root, isGrid, isShown }: FolderView):
   const label = lastSegment(name);
   const state = viewQuery(isGrid);
   const target: Query = record === undefined ? { prefix: rest } : { name: rest, preview: "" };
-  const link = markup`<a class="name" href="${
+  // Tiles cut long names.
+  const full = isGrid ? markup` title="${label}"` : "";
+  const link = markup`<a class="name"${full} href="${
     queryOf({ ...target, ...state })
-  }" title="${label}">${label}</a>`;
+  }">${label}</a>`;
   if (record === undefined) return markup`<li>${icon("folder")}${link}</li>\n`;
   const picture = isShown && record.thumbnail !== undefined
     ? markup`<img src="${queryOf({ name: rest, thumbnail: "" })}" alt="">`
