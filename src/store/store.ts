@@ -234,7 +234,7 @@ export class Store {
 
   /** Returns what a write of a file requires of the folders and locks around its name. */
   besides(place: Place, require: Parameters<typeof surroundings>[2]): Beside {
-    return surroundings(this.db.reader, place, require);
+    return surroundings({ reader: this.db.reader, locks: this.locks }, place, require);
   }
 
   /** Returns a page of the files of a drive whose names contain a text. */

@@ -149,15 +149,33 @@ export async function requireUnlocked(
   return checks;
 }
 
-/** Returns the guard of a change of one file in each of these places: a lock may have been made since the request began. */
+/** Returns what requires the tokens of all locks for each attempt to commit: a lock may have been made in between. */
 export function guardOf(
+  call: DavCall,
+  deps: DavDeps,
+  holder: Holder,
+  changes: readonly PlacedChange[],
+): WriteGuard {
+  const { project } = call;
+  const drives = new Set(changes.map(({ drive }) => drive));
+  let attempts = 0;
+  return async () => {
+    if (attempts++ > 0) {
+      for (const drive of drives) await deps.store.locks.betweenChanges({ project, drive });
+    }
+    return await requireUnlocked(call, deps, holder, changes);
+  };
+}
+
+/** Returns the guard of a change of one file in each of these places. */
+export function guardOfMembers(
   call: DavCall,
   deps: DavDeps,
   holder: Holder,
 ): (...places: Place[]) => WriteGuard {
   return (...places) => {
     const changes = places.map(({ drive, name }) => ({ drive, name, ...MEMBER }));
-    return () => requireUnlocked(call, deps, holder, changes);
+    return guardOf(call, deps, holder, changes);
   };
 }
 

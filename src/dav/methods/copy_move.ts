@@ -1,5 +1,4 @@
 import { deleteEntry } from "../../api/files/prefixes.ts";
-import type { SharedCheck } from "../../store/engine/operation.ts";
 import type { Place } from "../../store/engine/records.ts";
 import type { CopyKind } from "../../store/files/copies.ts";
 import type { WriteGuard } from "../../store/files/file_record.ts";
@@ -7,8 +6,7 @@ import type { DavCall, DavDeps } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
 import { type DavPath, hrefOf } from "../dav_path.ts";
 import { deleteTree, type Failure, transferTree, type TreeCall } from "../folder_tree.ts";
-import { endLocks, holderOf, pathOfUrl, requireUnlocked } from "../locks/guard.ts";
-import type { Holder } from "../locks/lock_rules.ts";
+import { endLocks, guardOf, holderOf, pathOfUrl, type PlacedChange } from "../locks/guard.ts";
 import {
   type Absent,
   type File,
@@ -70,7 +68,7 @@ async function transfer(kind: CopyKind, call: DavCall, deps: DavDeps): Promise<R
   const isShallow = depthOf(call, kind, isFolder) === "0";
   const asked = { kind, source, target, to, overwrite, isShallow };
   const tree = treeCall(call, deps, holder);
-  const guard = () => requireAllUnlocked(call, deps, holder, asked);
+  const guard = guardOf(call, deps, holder, changesOf(asked));
   await guard();
   await call.reauthorize();
   const failures = source.kind === "file"
@@ -158,19 +156,15 @@ function depthOf({ request: { headers } }: DavCall, kind: CopyKind, isFolder: bo
   return depth;
 }
 
-async function requireAllUnlocked(
-  call: DavCall,
-  deps: DavDeps,
-  holder: Holder,
-  { kind, source, target, to }: Transfer,
-): Promise<readonly SharedCheck[]> {
+/** The changes that need the tokens of locks. */
+function changesOf({ kind, source, target, to }: Transfer): PlacedChange[] {
   const removed = { ...changeOf(source.place), changesFolder: true };
   const changesFolder = target.kind === "absent" || target.kind !== source.kind;
   const targets = new Set([to.name, target.kind === "absent" ? to.name : target.place.name]);
-  return await requireUnlocked(call, deps, holder, [
+  return [
     ...(kind === "move" ? [removed] : []),
     ...[...targets].map((name) => ({ ...changeOf({ ...to, name }), changesFolder })),
-  ]);
+  ];
 }
 
 function changeOf({ drive, name }: Place) {

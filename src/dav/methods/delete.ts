@@ -2,7 +2,7 @@ import type { DavCall, DavDeps } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
 import { hrefOf } from "../dav_path.ts";
 import { deleteTree, type Failure, type TreeCall } from "../folder_tree.ts";
-import { endLocks, guardOf, holderOf, requireUnlocked } from "../locks/guard.ts";
+import { endLocks, guardOf, guardOfMembers, holderOf } from "../locks/guard.ts";
 import type { Holder } from "../locks/lock_rules.ts";
 import { memberFailure } from "../properties/multistatus.ts";
 import { findResource, type Folder, keepParent } from "../resource.ts";
@@ -26,7 +26,7 @@ export async function remove(call: DavCall, deps: DavDeps): Promise<Response> {
   if (resource.kind === "absent") throw davErrors.notFound();
   const holder = await holderOf(call, deps, resource);
   const change = { drive, name, changesFolder: true, isDeep: resource.kind === "folder" };
-  const guard = () => requireUnlocked(call, deps, holder, [change]);
+  const guard = guardOf(call, deps, holder, [change]);
   await guard();
   if (resource.kind === "folder" && name === "") return await removeDrive(call, deps, resource);
   if (resource.kind === "file") {
@@ -60,7 +60,7 @@ async function removeDrive(
 export function treeCall(call: DavCall, deps: DavDeps, holder: Holder): TreeCall {
   return {
     store: deps.store,
-    guardOf: guardOf(call, deps, holder),
+    guardOf: guardOfMembers(call, deps, holder),
     onDefect: (cause) => deps.onError(cause, call.requestId),
   };
 }

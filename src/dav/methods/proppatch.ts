@@ -7,7 +7,7 @@ import { escapeText } from "../../xml/xml_writer.ts";
 import { type DavCall, davChildren, type DavDeps, readDocument } from "../dav_call.ts";
 import { davErrors } from "../dav_error.ts";
 import { hrefOf } from "../dav_path.ts";
-import { holderOf, requireUnlocked } from "../locks/guard.ts";
+import { guardOf, holderOf } from "../locks/guard.ts";
 import {
   LIVE_PROPERTIES,
   WINDOWS_MTIME,
@@ -46,7 +46,7 @@ export async function proppatch(call: DavCall, deps: DavDeps): Promise<Response>
   if (resource.kind === "absent") throw davErrors.notFound();
   const holder = await holderOf(call, deps, resource);
   const change = { drive, name, changesFolder: false, isDeep: false };
-  const guard = () => requireUnlocked(call, deps, holder, [change]);
+  const guard = guardOf(call, deps, holder, [change]);
   await guard();
   const href = hrefOf(deps.basePath, call.project, drive, name);
   const problems = instructions.map((one) => problemOf(one, resource));

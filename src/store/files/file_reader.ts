@@ -33,6 +33,8 @@ export type OnDamage = (place: Place, version: string, error: StoreDamaged) => v
 
 /** Entries that are read at the same moment as the record of a file. */
 export interface Beside {
+  /** Called before each read. */
+  begin: () => Promise<void>;
   keys: readonly Deno.KvKey[];
   ranges: readonly KeyRange[];
   /**
@@ -286,6 +288,7 @@ export class FileReader {
     beside?: Beside,
   ): Promise<{ current: Deno.KvEntryMaybe<FileRecord>; unchanged: readonly SharedCheck[] }> {
     if (beside === undefined) return { current: await this.readRecord(place), unchanged: [] };
+    await beside.begin();
     const all = [keys.file(place), ...beside.keys];
     const [[file, ...entries], isAny] = await this.db.reads.getAround(all, beside.ranges);
     const current = file as Deno.KvEntryMaybe<FileRecord>;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { KeyedMutex } from "../../rules/concurrency.ts";
 import { byteLength } from "../../rules/names.ts";
 import type { Database } from "../engine/database.ts";
@@ -67,8 +68,20 @@ export class LockStore {
     drive: LockedDrive,
     decide: (locks: readonly LockRecord[]) => LockDecision<T>,
   ): Promise<T> {
-    const turn = JSON.stringify([drive.project, drive.drive]);
-    return await this.turns.run(turn, () => this.#change(drive, decide));
+    return await this.turns.run(turnOf(drive), () => this.#change(drive, decide));
+  }
+
+  /**
+   * Resolves between two changes of this process. The next one begins after this turn of the event loop: what the caller
+   * reads and commits in it comes first. Without that a write would lose to each of many changes in succession.
+   */
+  async betweenChanges(drive: LockedDrive): Promise<void> {
+    const begun = Promise.withResolvers<void>();
+    void this.turns.run(turnOf(drive), async () => {
+      begun.resolve();
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    });
+    await begun.promise;
   }
 
   async #change<T>(
@@ -93,6 +106,10 @@ export class LockStore {
       return { operation, result };
     });
   }
+}
+
+function turnOf({ project, drive }: LockedDrive): string {
+  return JSON.stringify([project, drive]);
 }
 
 /** @throws {TooManyLocks} */
@@ -135,7 +152,7 @@ export interface Surroundings {
  * @param require Throws what refuses the write.
  */
 export function surroundings(
-  reader: KvReader,
+  { reader, locks: store }: { reader: KvReader; locks: LockStore },
   place: Place,
   require: (current: FileRecord | undefined, around: Surroundings) => Promise<void>,
 ): Beside {
@@ -143,7 +160,11 @@ export function surroundings(
   const parent = { ...place, name: name.slice(0, name.lastIndexOf("/") + 1) };
   const folder = { ...place, name: `${name}/` };
   const isInDrive = parent.name === "";
+  let attempts = 0;
   return {
+    begin: async () => {
+      if (attempts++ > 0) await store.betweenChanges(place);
+    },
     keys: [keys.locks(place), ...(isInDrive ? [] : [keys.folder(parent)])],
     ranges: rangesBelow(folder),
     require: async (current, [locked, marker], isAny) => {

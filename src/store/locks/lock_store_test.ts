@@ -88,3 +88,20 @@ testOnAll("Many changes at the same time wait for each other", async (bench) => 
   const counts = await Promise.all(all.map((i) => add(bench, lock(`${i}`))));
   assertEquals(counts, all);
 });
+
+testOnAll("A write that lost to a change comes before the next one", async ({ store }) => {
+  await store.projects.createDrive(DRIVE.project, DRIVE.drive);
+  const order: string[] = [];
+  const change = (name: string) =>
+    store.locks.change(DRIVE, () => {
+      order.push(name);
+      return { result: undefined };
+    });
+  const write = async () => {
+    await store.locks.betweenChanges(DRIVE);
+    for (let i = 0; i < 100; i++) await Promise.resolve();
+    order.push("write");
+  };
+  await Promise.all([change("first"), write(), change("second")]);
+  assertEquals(order, ["first", "write", "second"]);
+});
