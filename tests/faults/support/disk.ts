@@ -89,19 +89,17 @@ const RECLAIM_TIMEOUT = 240_000;
 const LOG_INTERVAL = 3500;
 
 /**
- * Repeats uploads until the disk is full: until one is refused, and again when the server has given back the space of its
+ * Repeats uploads until the disk is full: until one is refused, and again once the server has given back the space of its
  * logs.
  */
 export async function untilFull(upload: () => Promise<Answer>, success: number): Promise<void> {
   let refusals = 0;
   for (let index = 0; index < 1000; index++) {
     const answer = await upload();
-    if (answer.status === success) refusals = 0;
-    else {
-      assertErrorAnswer(answer.expect(507));
-      if (++refusals === 2) return;
-      await delay(LOG_INTERVAL);
-    }
+    if (answer.status === success) continue;
+    assertErrorAnswer(answer.expect(507));
+    if (++refusals === 2) return;
+    await delay(LOG_INTERVAL);
   }
   throw new Error("The disk never became full");
 }
