@@ -113,6 +113,9 @@ Deno.test("A single file is restored without a store.", async () => {
   const onFolder = ["--file", "small", "--force", "-o", stock.at("folder")];
   await refused(/Cannot write .*: Is a directory/, ...from, ...onFolder);
   await refused(/There is no file "absent" in the drive/, ...from, "--file", "absent");
+  const alone = ["restore", "--from", repo, "--data", stock.at("new"), "-o", stock.at("all")];
+  const { code, stderr } = await runCommand(alone);
+  assertEquals([code, /needs both --drive and --file/.test(stderr)], [2, true], stderr);
   assert(!await stock.has("kvdrive.db"));
 });
 

@@ -30,10 +30,16 @@ import { settingsOf } from "./repository.ts";
 /** Standard output. */
 const PIPE = "-";
 
+/** Options of a single file. */
+const FILE_OPTIONS = ["drive", "file", "project", "output"];
+
 /** Restores from a repository: a store, or a single file. */
 export async function restoreFrom(call: CommandCall): Promise<void> {
   const at = timeOf(call);
-  const isFile = call.get("file") !== undefined || call.get("drive") !== undefined;
+  const isFile = FILE_OPTIONS.some((name) => call.has(name));
+  if (isFile && !(call.has("drive") && call.has("file"))) {
+    throw new UsageError("A single file needs both --drive and --file");
+  }
   if (!isFile) call.requireFolder();
   const repository = await Repository.open(await settingsOf(call, "from"));
   const snapshots = await repository.snapshots(({ message }) => printNotice(message));
@@ -92,10 +98,7 @@ function chooseSnapshot(
 }
 
 async function restoreOne(call: CommandCall, reader: SnapshotReader): Promise<void> {
-  const [drive, name] = [call.get("drive"), call.get("file")];
-  if (drive === undefined || name === undefined) {
-    throw new UsageError("A single file needs both --drive and --file");
-  }
+  const [drive, name] = [call.required("drive"), call.required("file")];
   const output = call.get("output") ?? basename(name);
   if (output !== PIPE && !call.has("force") && await exists(output)) {
     throw new CommandError(
